@@ -16,7 +16,7 @@ from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolEr
 from modules.files.own_code import OwnCode
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
-from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
+from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox, TierName
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
@@ -202,18 +202,18 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
     def weak_sandbox_reason(self) -> Phrase | None:
         """Return why running must be asked about even where confined work is not, or None."""
         match self._sandbox.report().tier:
-            case "A" | "B":
+            case TierName.BUBBLEWRAP | TierName.BUBBLEWRAP_WITHOUT_PROC:
                 return None
-            case "C":
+            case TierName.LANDLOCK:
                 return phrase(
                     "Here the sandbox is a weaker one: programs can change permissions and times "
                     "of files outside the project."
                 )
-            case "M":
+            case TierName.SEATBELT:
                 return phrase(
                     "Here the sandbox is one that was written from books and never tried out."
                 )
-            case "D":
+            case TierName.LIMITS_ONLY:
                 return phrase("Here programs run without a sandbox: they can do all that you can.")
 
     def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:

@@ -14,5 +14,14 @@ EXPORTS = {
     "git.protection": ["git_protection_of"],
     "network.package_index": ["network_of", "pip_settings"],
     "run.file_changes": ["FileChanges", "FolderState", "compare_scans", "scan_files"],
-    "sandbox": ["Limits", "LockProject", "Network", "Program", "Report", "Result", "Sandbox"],
+    "sandbox": [
+        "Limits",
+        "LockProject",
+        "Network",
+        "Program",
+        "Report",
+        "Result",
+        "Sandbox",
+        "TierName",
+    ],
 }

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from modules.sandbox.backends.bubblewrap import Bubblewrap, Descriptors, environment_of
 from modules.sandbox.backends.seatbelt import arguments as seatbelt
@@ -21,7 +21,7 @@ from modules.sandbox.limits.rlimits import inner_limits
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.run.python_runner import runner
-from modules.sandbox.types import MAX_SECONDS, Limits, Program, TierName
+from modules.sandbox.types import MAX_SECONDS, LauncherTierName, Limits, Program, TierName
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 
@@ -57,7 +57,8 @@ class BubblewrapTier:
 
     @property
     def name(self) -> TierName:
-        return "A" if self.bubblewrap.has_proc else "B"
+        has_proc = self.bubblewrap.has_proc
+        return TierName.BUBBLEWRAP if has_proc else TierName.BUBBLEWRAP_WITHOUT_PROC
 
     @property
     def has_mounts(self) -> bool:
@@ -89,7 +90,7 @@ class LauncherTier:
     In *folder* each call gets a folder of its own for home and temporary files.
     """
 
-    name: Literal["C", "M", "D"]
+    name: LauncherTierName
     folder: Path
 
     @property
@@ -103,13 +104,13 @@ class LauncherTier:
         return LaunchSpec(
             wrapper=lambda descriptors: self._arguments(plan, scratch, descriptors),
             command=lambda code_fd, control_fd: [
-                *(seatbelt(plan, scratch) if self.name == "M" else ()),
+                *(seatbelt(plan, scratch) if self.name is TierName.SEATBELT else ()),
                 *command_for(program, plan, code_fd, control_fd),
             ],
             code=program.code,
-            seccomp=filter_program("none") if self.name == "C" else b"",
+            seccomp=filter_program("none") if self.name is TierName.LANDLOCK else b"",
             folders=(plan.project, scratch),
-            notes=_notes(plan, _unwritable_folders(plan) if self.name == "C" else ()),
+            notes=_notes(plan, _unwritable_folders(plan) if self.name is TierName.LANDLOCK else ()),
             end_signal=signal.SIGTERM,
             is_prewarmed=is_prewarmed,
         )
@@ -119,7 +120,7 @@ class LauncherTier:
             "status": descriptors.status,
             "gate": descriptors.block,
             "filter": descriptors.seccomp,
-            "confine": self.name == "C",
+            "confine": self.name is TierName.LANDLOCK,
             "limits": inner_limits(Limits(seconds=MAX_SECONDS)),
             "folder": str(plan.project),
             "parent": os.getpid(),
@@ -204,17 +205,17 @@ def _notes(plan: MountPlan, read_only: Sequence[Path]) -> tuple[Phrase, ...]:
 def tier_name(tier: TierName, *, has_group: bool = False) -> Phrase:
     """Return the name for people; with a control group, A is called A+."""
     match tier:
-        case "A" if has_group:
+        case TierName.BUBBLEWRAP if has_group:
             return phrase("A+: bubblewrap and a control group")
-        case "A":
+        case TierName.BUBBLEWRAP:
             return phrase("A: bubblewrap")
-        case "B":
+        case TierName.BUBBLEWRAP_WITHOUT_PROC:
             return phrase("B: bubblewrap without /proc")
-        case "C":
+        case TierName.LANDLOCK:
             return phrase("C: Landlock")
-        case "M":
+        case TierName.SEATBELT:
             return phrase("M: Seatbelt (never tried out by its makers)")
-        case "D":
+        case TierName.LIMITS_ONLY:
             return phrase("D: limits only")
 
 
@@ -253,11 +254,11 @@ def unprotected(tier: TierName, *, has_group: bool = False) -> tuple[Phrase, ...
     """Return everything that programs of *tier* may still reach."""
     noticed_late = _LATE_DISK if has_group else _LATE_MEMORY_AND_DISK
     match tier:
-        case "A" | "B":
+        case TierName.BUBBLEWRAP | TierName.BUBBLEWRAP_WITHOUT_PROC:
             return (noticed_late, *_WITH_NAMESPACES)
-        case "C":
+        case TierName.LANDLOCK:
             return (*_WITH_LANDLOCK, noticed_late)
-        case "M":
+        case TierName.SEATBELT:
             return _WITH_SEATBELT
-        case "D":
+        case TierName.LIMITS_ONLY:
             return _WITH_NOTHING

@@ -118,5 +118,5 @@ EXPORTS = {
         "Toolbox",
         "tool",
     ],
-    "web_terminal": ["LogTruncated", "Packet", "TurnSuspended", "WebTerminal"],
+    "web_terminal": ["TurnSuspended", "WebTerminal"],
 }

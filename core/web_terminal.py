@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from core.cards import Change
-from core.conversation.deltas import DeltaBuffer, is_delta, text_length
-from core.conversation.event_log import EventLog, LogTruncated
+from core.conversation.delivery import Delivery
 from core.conversation.messages import Context
 from core.conversation.transcript import Packet, Transcript
 from core.events import (
@@ -23,9 +19,8 @@ from core.events import (
     Reply,
     ToolStarted,
     TurnFinished,
-    TurnStarted,
-    to_json,
 )
+from core.feature import Feature
 from core.loop.approval_flow import resolve_approval
 from core.loop.turn import drive
 from core.loop.turn_context import Turn
@@ -34,12 +29,6 @@ from core.redaction import map_strings
 from utils.i18n import Phrase
 from utils.pictures import Picture
 from utils.text.clean import visible
-
-__all__ = ["Busy", "LogTruncated", "TurnSuspended", "Packet", "WebTerminal"]
-
-
-_FIRST_EVENTS = (TurnStarted, CommandAnswered, TurnFinished)
-"""Events that may be the first of a line: a turn that cannot begin has an end only."""
 
 
 class Busy(Exception):
@@ -56,30 +45,28 @@ def _do_nothing() -> None:
 
 @dataclass(kw_only=True)
 class WebTerminal(MainTerminal):
-    """Runs one turn at a time and hands every event to *emit* with a sequence number.
+    """Runs one turn at a time and has `delivery` hand every event to *emit*.
 
-    *emit* is called in the order of the numbers, one call at a time, and must not block. Deltas
-    that follow each other closely are joined first. The numbers let any browser that joins late,
-    or comes back, ask for what it missed with `since`; *boot* says of which run of numbers they
-    are, and `snapshot` has the whole picture. *on_question_changed* is called after a question was
-    asked or answered. No socket is known here: *emit* is whatever carries packets away.
+    The numbers of the packets let any browser that joins late, or comes back, ask for what it
+    missed. *on_question_changed* is called after a question was asked or answered. No socket is
+    known here: *emit* is whatever carries packets away.
     """
 
     emit: Callable[[Packet], None]
     runs_shell_escapes: bool = True
     on_question_changed: Callable[[], None] = _do_nothing
-    boot: str = field(default_factory=lambda: secrets.token_hex(8))
-    _log: EventLog = field(default_factory=EventLog)
-    _command_id: str = ""
-    _transcript: Transcript = field(default_factory=Transcript)
+    delivery: Delivery = field(init=False)
     _turn_lock: threading.Lock = field(default_factory=threading.Lock)
-    _condition: threading.Condition = field(default_factory=threading.Condition)
     _replies: dict[str, Reply | None] = field(default_factory=dict)
     _current_call: ToolStarted | None = None
-    _deltas: DeltaBuffer = field(default_factory=DeltaBuffer)
     _manual_changes: list[Change] = field(default_factory=list)
     _has_asked: bool = False
     _is_suspending: bool = False
+
+    def __post_init__(self, feature_list: Sequence[Feature]) -> None:
+        self.delivery = Delivery(self.emit, self._stored_transcript)
+        self._condition = self.delivery.lock  # a question is open before anybody is shown it
+        super().__post_init__(feature_list)
 
     # --- in --------------------------------------------------------------------------------------
 
@@ -99,11 +86,11 @@ class WebTerminal(MainTerminal):
     def _stream(self, start_turn: Callable[[], Turn], command_id: str = "") -> None:
         if not self._turn_lock.acquire(blocking=False):
             raise Busy
-        self._command_id = command_id
+        self.delivery.expect_first(command_id)
         try:
             if self._is_suspending:
                 raise TurnSuspended
-            with self.stop.on_stop(self._wake), self._flushing_deltas():
+            with self.stop.on_stop(self._wake), self.delivery.flushing():
                 drive(start_turn(), self._show)
         finally:
             self._turn_lock.release()
@@ -132,13 +119,12 @@ class WebTerminal(MainTerminal):
 
     def log(self, answer: CommandAnswered, command_id: str = "") -> None:
         """Let every screen know of what was done beside the conversation."""
-        self._command_id = command_id
-        self._show(answer)
+        self.delivery.expect_first(command_id)
+        self.delivery.add(answer)
 
     def report_failure(self, why: Phrase) -> None:
         """Tell that the turn ended by a failure of our own, after `handle` raised."""
-        with self._condition:
-            self._send(TurnFinished("error", why))
+        self.delivery.send(TurnFinished("error", why))
 
     def answer_question(self, call_id: str, reply: Reply) -> bool:
         """Answer the question of *call_id*; return False when nobody (any longer) asks it.
@@ -170,10 +156,7 @@ class WebTerminal(MainTerminal):
 
     def on_history_replaced(self) -> None:
         """Begin another run of numbers: the conversation is another one now."""
-        with self._condition:
-            self._transcript = self._stored_transcript()
-            self.boot = secrets.token_hex(8)
-            self._log.clear()
+        self.delivery.restart()
 
     # --- what there is ---------------------------------------------------------------------------
 
@@ -182,110 +165,25 @@ class WebTerminal(MainTerminal):
         return self._turn_lock.locked()
 
     @property
-    def head(self) -> int:
-        """The number of the newest packet; 0 before the first."""
-        return self._log.head
-
-    @property
     def open_questions(self) -> tuple[str, ...]:
         """The calls that wait for an answer."""
         with self._condition:
             return tuple(call_id for call_id, reply in self._replies.items() if reply is None)
 
-    def since(self, number: int) -> list[Packet]:
-        """Return the packets after *number*, oldest first.
-
-        Raises `LogTruncated` when some of them are not kept any more, or *number* is yet to come.
-        """
-        with self._condition:
-            return self._log.since(number)
-
-    def since_command(self, command_id: str) -> list[Packet]:
-        """Return the packets from the one on that bears *command_id*; [] when that is not kept."""
-        with self._condition:
-            return self._log.since_command(command_id)
-
-    def snapshot(self, turns: int) -> tuple[int, int, list[Packet]]:
-        """Return `head`, and the first turn and the events that `Transcript.tail` gives of it."""
-        with self._condition:
-            return self._log.head, *self._transcript.tail(turns)
-
-    def earlier(self, before: int, turns: int) -> tuple[int, list[Packet]]:
-        """Return the first turn and the events of the last *turns* before turn *before*."""
-        with self._condition:
-            return self._transcript.tail(turns, before)
-
     # --- out -------------------------------------------------------------------------------------
 
     def _show(self, event: Event) -> Reply | None:
         with self._condition:
-            if self._buffer(event):
-                return None
-            self._flush()
             if isinstance(event, ToolStarted):
                 self._current_call = event
             if isinstance(event, ApprovalAsked):
                 self._replies[event.call_id], self._has_asked = None, True
-            self._send(event)
+            self.delivery.add(event)
         return self._wait_for_reply(event.call_id) if isinstance(event, ApprovalAsked) else None
-
-    def _send(self, event: Event) -> None:
-        """Number *event* and let it go."""
-        packet = {"seq": self._log.next_number(), **to_json(event)}
-        if isinstance(event, _FIRST_EVENTS) and self._command_id:
-            packet["cmd"], self._command_id = self._command_id, ""
-        if isinstance(event, CommandAnswered) and event.effect == "session":
-            self._transcript = self._stored_transcript()
-        self._transcript.add(packet)
-        self._log.add(packet, _estimated_bytes(event, packet))
-        self.emit(packet)
 
     def _stored_transcript(self) -> Transcript:
         seconds = self.store.seconds(self.session) if self.session else {}
         return Transcript(self.history.records, seconds, is_open=self.has_open_question)
-
-    def _buffer(self, event: Event) -> bool:
-        """Take *event* in if it is a delta that may wait for more of its kind."""
-        if not is_delta(event):
-            return False
-        if not self._deltas.join(event):
-            self._flush()
-            self._deltas.join(event)
-        if self._deltas.seconds_left <= 0:
-            self._flush()
-        else:
-            self._condition.notify_all()
-        return True
-
-    def _flush(self) -> None:
-        delta = self._deltas.take()
-        if delta is not None:
-            self._send(delta)
-
-    @contextmanager
-    def _flushing_deltas(self) -> Iterator[None]:
-        """Let a thread send what is held back when its frame is over; all is sent at the end."""
-        finished = threading.Event()
-        thread = threading.Thread(target=self._flush_when_due, args=(finished,), name="deltas")
-        thread.start()
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._flush()
-                finished.set()
-                self._condition.notify_all()
-            thread.join()
-
-    def _flush_when_due(self, finished: threading.Event) -> None:
-        with self._condition:
-            while not finished.is_set():
-                if self._deltas.pending is None:
-                    self._condition.wait()
-                elif (seconds_left := self._deltas.seconds_left) > 0:
-                    self._condition.wait(seconds_left)
-                else:
-                    self._flush()
 
     # --- waiting for the person ------------------------------------------------------------------
 
@@ -322,8 +220,3 @@ class WebTerminal(MainTerminal):
 def _describe_change(change: Change) -> str:
     new_path = f" to {visible(change.new_path)}" if change.new_path else ""
     return f"{change.kind} {visible(change.path)}{new_path}"
-
-
-def _estimated_bytes(event: Event, packet: Packet) -> int:
-    """Return about how many bytes *packet* takes as JSON."""
-    return 2 * text_length(event) + 100 if text_length(event) else len(json.dumps(packet))

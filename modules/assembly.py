@@ -24,8 +24,9 @@ from utils.system.streams import print_error
 from utils.text.clean import visible
 
 if TYPE_CHECKING:
+    from core.conversation.transcript import Packet
     from core.main_terminal import MainTerminal
-    from core.web_terminal import Packet, WebTerminal
+    from core.web_terminal import WebTerminal
     from modules.app_context import AppContext
     from modules.cli.model_access import CreateClient
     from modules.cli.print_mode import PlainScreen

@@ -34,7 +34,7 @@ from modules.sandbox.limits.machine import exceeding, fit_to_machine
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
-from modules.sandbox.types import MAX_SECONDS, MEBIBYTE
+from modules.sandbox.types import MAX_SECONDS, MEBIBYTE, TierName
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
@@ -296,18 +296,18 @@ class TerminalOps(
     def weak_sandbox_reason(self) -> Phrase | None:
         """Return why running must be asked about even where confined work is not, or None."""
         match self._sandbox.report().tier:
-            case "A" | "B":
+            case TierName.BUBBLEWRAP | TierName.BUBBLEWRAP_WITHOUT_PROC:
                 return None
-            case "C":
+            case TierName.LANDLOCK:
                 return phrase(
                     "Here the sandbox is a weaker one: programs can change permissions and times "
                     "of files outside the project."
                 )
-            case "M":
+            case TierName.SEATBELT:
                 return phrase(
                     "Here the sandbox is one that was written from books and never tried out."
                 )
-            case "D":
+            case TierName.LIMITS_ONLY:
                 return phrase("Here programs run without a sandbox: they can do all that you can.")
 
     def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:

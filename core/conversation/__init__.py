@@ -5,6 +5,8 @@
 - context_updates  Context beside the conversation: sent once, and again only where it changed.
 - context_window   The model's window: how full it is, and how room is made in it.
 - deltas           Deltas that follow each other closely, as one.
+- delivery         Delivery of events to screens that are elsewhere: numbered, in order, kept for
+                   who comes late.
 - event_log        The newest packets of a session, for browsers that come back.
 - history          The conversation kept whole: what was said, what it makes as a request, what is
                    still open.
@@ -22,8 +24,8 @@ EXPORTS = {
     "compaction": ["CALL_PREFIX", "PERSON_PREFIX", "render_turn"],
     "context_updates": ["context_diff"],
     "context_window": ["ContextWindow"],
-    "deltas": ["DeltaBuffer", "is_delta", "text_length"],
-    "event_log": ["EventLog", "LogTruncated"],
+    "delivery": ["Delivery"],
+    "event_log": ["LogTruncated"],
     "history": [
         "ASKED",
         "History",

@@ -23,5 +23,5 @@ EXPORTS = {
     "run.file_changes": ["FileChanges", "FolderState", "compare_scans", "scan_files"],
     "run.ring_output": ["RingOutput"],
     "sandbox": ["Limits", "LockProject", "Network", "Program", "Report", "Result", "Sandbox"],
-    "types": ["MAX_SECONDS", "MEBIBYTE", "NO_TIME_LIMIT"],
+    "types": ["MAX_SECONDS", "MEBIBYTE", "NO_TIME_LIMIT", "TierName"],
 }

@@ -145,7 +145,7 @@ class Sandbox:
             tier_name(tier, has_group=self._cgroups is not None),
             unprotected(tier, has_group=self._cgroups is not None),
             None if found.failure is None else advice_for(found.failure),
-            tier != "D" or self._allow_limits_only,
+            tier is not TierName.LIMITS_ONLY or self._allow_limits_only,
         )
 
     def unapproved_python(self) -> Path | None:
@@ -185,7 +185,7 @@ class Sandbox:
         tier = self._best_backend().tier
         plan = self._planner.plan(with_mounts=tier.has_mounts)
         self._approved.approve(plan.interpreter)
-        if network and tier.name in ("C", "M"):
+        if network and tier.name in (TierName.LANDLOCK, TierName.SEATBELT):
             raise UserError(phrase("In this sandbox there is no way to the network; see /status."))
         if background and not tier.has_mounts:
             raise UserError(
@@ -194,7 +194,8 @@ class Sandbox:
                     "the project from it; /status says what would help."
                 )
             )
-        self._git_protection.begin(_protected_repositories(plan) if tier.name in ("C", "D") else ())
+        can_write_git = tier.name in (TierName.LANDLOCK, TierName.LIMITS_ONLY)
+        self._git_protection.begin(_protected_repositories(plan) if can_write_git else ())
         try:
             result = yield from self._run_to_end(
                 tier, plan, program, limits, stop, network, background

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,20 @@ NO_TIME_LIMIT = 1e9
 CERTIFICATES_PATH = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
 
-TierName = Literal["A", "B", "C", "M", "D"]
+
+class TierName(StrEnum):
+    """A way to confine programs, from the strongest to none; people see the letter."""
+
+    BUBBLEWRAP = "A"
+    BUBBLEWRAP_WITHOUT_PROC = "B"
+    LANDLOCK = "C"
+    SEATBELT = "M"
+    LIMITS_ONLY = "D"
+
+
+LauncherTierName = Literal[TierName.LANDLOCK, TierName.SEATBELT, TierName.LIMITS_ONLY]
+"""Those that bubblewrap has no part in."""
+
 ExitReason = Literal[
     "exited", "stopped", "timed out", "memory", "processes", "output", "disk", "files", "killed"
 ]

@@ -16,8 +16,8 @@ from typing import Any
 from flask_socketio import SocketIO
 
 from core.cards import Change
+from core.conversation.transcript import Packet
 from core.feature import buttons_of
-from core.web_terminal import Packet
 from modules.annotations import Annotations
 from modules.files.project import Project
 from modules.pictures.picture_store import PictureStore

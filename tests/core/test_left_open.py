@@ -206,7 +206,7 @@ def test_who_joins_after_the_restart_sees_what_everybody_would_have_seen() -> No
     worker = start_thread(page.stream_resumed_turn)
     asked = browser.wait_for("ApprovalAsked")
     assert page.open_questions == (asked["call_id"],)
-    _, _, events = page.snapshot(30)
+    _, _, events = page.delivery.snapshot(30)
     assert [e["type"] for e in events] == [
         "TurnStarted", "StepStarted", "StepFinished", "ToolStarted", "ToolFinished",
         "ToolStarted", "ApprovalAsked",
@@ -218,7 +218,7 @@ def test_who_joins_after_the_restart_sees_what_everybody_would_have_seen() -> No
         terminal(THREE, text_reply("done"), features=[Box()]), "hi", Reply(yes=True)
     ):
         live.add(to_json(event))
-    assert without_times(page.snapshot(30)[2]) == without_times(live.tail(30)[1])
+    assert without_times(page.delivery.snapshot(30)[2]) == without_times(live.tail(30)[1])
 
 
 def without_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

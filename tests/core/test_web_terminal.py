@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from core.conversation.event_log import LogTruncated
+from core.conversation.transcript import Packet
 from core.events import Reply
-from core.web_terminal import Busy, LogTruncated, Packet, WebTerminal
+from core.web_terminal import Busy, WebTerminal
 from tests.core.loop.test_turn import Box
 from tests.scripted_model import (
     USED,
@@ -77,22 +79,22 @@ def test_since_gives_what_was_missed() -> None:
     browser = Browser()
     page = web(browser, text_reply("one"), text_reply("two"))
     page.handle("hi")
-    missed = page.head
+    missed = page.delivery.head
     page.handle("again")
-    assert page.since(0) == browser.packets
-    assert page.since(missed) == browser.packets[missed:]
-    assert page.since(page.head) == []
+    assert page.delivery.since(0) == browser.packets
+    assert page.delivery.since(missed) == browser.packets[missed:]
+    assert page.delivery.since(page.delivery.head) == []
 
 
 def test_since_says_when_it_cannot() -> None:
     page = web(Browser(), *[text_reply(str(n)) for n in range(600)])
     with pytest.raises(LogTruncated):
-        page.since(1)
+        page.delivery.since(1)
     for n in range(600):
         page.handle(str(n))
     with pytest.raises(LogTruncated):
-        page.since(1)
-    assert len(page.since(page.head - 5)) == 5
+        page.delivery.since(1)
+    assert len(page.delivery.since(page.delivery.head - 5)) == 5
 
 
 def test_the_first_answer_wins() -> None:
@@ -124,10 +126,10 @@ def test_a_late_browser_arrives_at_the_same_picture_while_the_turn_runs() -> Non
     page = web(browser, [*text_reply("first")[:1], lambda _: hold(gate), *text_reply("second")])
     worker = start_thread(lambda: page.handle("hi"))
     browser.wait_for("TextDelta")
-    early = page.since(0)
+    early = page.delivery.since(0)
     gate.set()
     worker.join(120)
-    assert early + page.since(early[-1]["seq"]) == browser.packets
+    assert early + page.delivery.since(early[-1]["seq"]) == browser.packets
 
 
 def test_deltas_are_joined_before_they_are_numbered() -> None:
@@ -162,6 +164,6 @@ def test_a_stopped_turn_is_told_so_after_a_restart() -> None:
     page.handle("hi")
     again = web(Browser(), store=store)
     again.resume(page.session)
-    _, _, events = again.snapshot(30)
+    _, _, events = again.delivery.snapshot(30)
     assert [e["type"] for e in events][-2:] == ["StepFinished", "TurnFinished"]
     assert events[-1]["why"] == "stopped"

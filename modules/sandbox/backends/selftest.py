@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from modules.sandbox.backends.bubblewrap import BWRAP_PATHS, Bubblewrap
 from modules.sandbox.backends.launcher import landlock_version
@@ -25,12 +24,16 @@ from modules.sandbox.backends.tiers import BubblewrapTier, LauncherTier, Tier
 from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.filesystem.mounts import MountPlanner
 from modules.sandbox.run.execution import Execution, NotStarted
-from modules.sandbox.types import Limits, Program
+from modules.sandbox.types import LauncherTierName, Limits, Program, TierName
 from utils.i18n import UserError
 
 _FORMAT_VERSION = 4  # raise it when what a tier promises changes
 _LIMITS = Limits(seconds=60)  # what is given up here is given up until the next boot
-_LAUNCHER_TIERS: dict[str, Literal["C", "M", "D"]] = {"C": "C", "M": "M", "D": "D"}
+_LAUNCHER_TIERS: dict[str, LauncherTierName] = {
+    "C": TierName.LANDLOCK,
+    "M": TierName.SEATBELT,
+    "D": TierName.LIMITS_ONLY,
+}
 
 _ESCAPE_ATTEMPTS = """
 import ctypes, os, socket, struct
@@ -86,7 +89,8 @@ class SelfTest:
             found = self._search()
         except OSError as error:  # a full disk, for one, says nothing of the machine
             failure = f"{self._cache}: {error.strerror}"
-            return SelfTestResult(LauncherTier("D", self._cache), failure, is_temporary=True)
+            unconfined = LauncherTier(TierName.LIMITS_ONLY, self._cache)
+            return SelfTestResult(unconfined, failure, is_temporary=True)
         self._remember(key, found)
         return found
 
@@ -100,7 +104,7 @@ class SelfTest:
             if failure_found is None:
                 return SelfTestResult(tier, failure)
             failure = failure or failure_found
-        return SelfTestResult(LauncherTier("D", self._cache), failure or "")
+        return SelfTestResult(LauncherTier(TierName.LIMITS_ONLY, self._cache), failure or "")
 
     def _candidates(self) -> Iterator[Tier]:
         for program in BWRAP_PATHS:
@@ -111,9 +115,9 @@ class SelfTest:
                 break
         if sys.platform == "darwin":
             if PROGRAM.is_file():
-                yield LauncherTier("M", self._cache)
+                yield LauncherTier(TierName.SEATBELT, self._cache)
         elif landlock_version() > 0:
-            yield LauncherTier("C", self._cache)
+            yield LauncherTier(TierName.LANDLOCK, self._cache)
 
     def _attempt(self, tier: Tier) -> str | None:
         """Return None if *tier* holds, else what went wrong. Raises `OSError`."""

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from modules.sandbox.backends.bubblewrap import Bubblewrap, Descriptors, environment_of
 from modules.sandbox.backends.seatbelt import arguments as seatbelt
@@ -24,7 +24,7 @@ from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
 from modules.sandbox.network.shared_network import Namespaces
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.run.python_runner import runner
-from modules.sandbox.types import MAX_SECONDS, Limits, Program, TierName
+from modules.sandbox.types import MAX_SECONDS, LauncherTierName, Limits, Program, TierName
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 
@@ -70,7 +70,8 @@ class BubblewrapTier:
 
     @property
     def name(self) -> TierName:
-        return "A" if self.bubblewrap.has_proc else "B"
+        has_proc = self.bubblewrap.has_proc
+        return TierName.BUBBLEWRAP if has_proc else TierName.BUBBLEWRAP_WITHOUT_PROC
 
     @property
     def has_mounts(self) -> bool:
@@ -119,7 +120,7 @@ class LauncherTier:
     is kept.
     """
 
-    name: Literal["C", "M", "D"]
+    name: LauncherTierName
     folder: Path
 
     @property
@@ -136,7 +137,7 @@ class LauncherTier:
         namespaces: Namespaces | None = None,  # noqa: ARG002 - there are none to join
     ) -> LaunchSpec:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
-        if self.name == "M":
+        if self.name is TierName.SEATBELT:
             plan = replace(plan, home=None)
         home = plan.home or scratch
         environment = {
@@ -150,14 +151,14 @@ class LauncherTier:
         return LaunchSpec(
             wrapper=lambda descriptors: _launcher_command(settings, descriptors),
             command=lambda code_fd, control_fd: [
-                *(seatbelt(plan, scratch) if self.name == "M" else ()),
+                *(seatbelt(plan, scratch) if self.name is TierName.SEATBELT else ()),
                 *command_for(program, plan, home, code_fd, control_fd),
             ],
             code=program.code,
-            seccomp=filter_program("none") if self.name == "C" else b"",
+            seccomp=filter_program("none") if self.name is TierName.LANDLOCK else b"",
             folders=(plan.project, scratch, *((plan.home,) if plan.home else ())),
             scratch=scratch,
-            notes=_notes(plan, _unwritable_folders(plan) if self.name == "C" else ()),
+            notes=_notes(plan, _unwritable_folders(plan) if self.name is TierName.LANDLOCK else ()),
             end_signal=signal.SIGTERM,
             is_prewarmed=is_prewarmed,
         )
@@ -169,7 +170,7 @@ class LauncherTier:
         written = (plan.project, scratch, plan.home, Path(os.devnull))
         return {
             "outside": False,
-            "confine": self.name == "C",
+            "confine": self.name is TierName.LANDLOCK,
             "limits": inner_limits(replace(limits, seconds=MAX_SECONDS)),
             "folder": str(plan.project),
             "parent": os.getpid(),
@@ -295,17 +296,17 @@ def _notes(plan: MountPlan, read_only: Sequence[Path]) -> tuple[Phrase, ...]:
 def tier_name(tier: TierName, *, has_group: bool = False) -> Phrase:
     """Return the name for people; with a control group, A is called A+."""
     match tier:
-        case "A" if has_group:
+        case TierName.BUBBLEWRAP if has_group:
             return phrase("A+: bubblewrap and a control group")
-        case "A":
+        case TierName.BUBBLEWRAP:
             return phrase("A: bubblewrap")
-        case "B":
+        case TierName.BUBBLEWRAP_WITHOUT_PROC:
             return phrase("B: bubblewrap without /proc")
-        case "C":
+        case TierName.LANDLOCK:
             return phrase("C: Landlock")
-        case "M":
+        case TierName.SEATBELT:
             return phrase("M: Seatbelt (never tried out by its makers)")
-        case "D":
+        case TierName.LIMITS_ONLY:
             return phrase("D: limits only")
 
 
@@ -344,11 +345,11 @@ def unprotected(tier: TierName, *, has_group: bool = False) -> tuple[Phrase, ...
     """Return everything that programs of *tier* may still reach."""
     noticed_late = _LATE_DISK if has_group else _LATE_MEMORY_AND_DISK
     match tier:
-        case "A" | "B":
+        case TierName.BUBBLEWRAP | TierName.BUBBLEWRAP_WITHOUT_PROC:
             return (noticed_late, *_WITH_NAMESPACES)
-        case "C":
+        case TierName.LANDLOCK:
             return (*_WITH_LANDLOCK, noticed_late)
-        case "M":
+        case TierName.SEATBELT:
             return _WITH_SEATBELT
-        case "D":
+        case TierName.LIMITS_ONLY:
             return _WITH_NOTHING

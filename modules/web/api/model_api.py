@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from core.commands import Commands
+from core.conversation.transcript import Packet
 from core.feature import name_of
 from core.model_choice import described
-from core.web_terminal import Packet
 from modules.web.api.sessions_api import ID
 from modules.web.http.errors import ApiError, bad_request
 from modules.web.http.routes import route

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from typing import Annotated, Any
 
 from core.conversation.message_queue import QueuedMessage
+from core.conversation.transcript import Packet
 from core.events import Reply
-from core.web_terminal import Packet
 from modules.web.api.pictures_api import find_pictures
 from modules.web.api.sessions_api import DEFAULT_TURNS, ID, MAX_LIMIT, clamp
 from modules.web.http.errors import ApiError
@@ -81,9 +81,9 @@ class SessionApi:
             if "open" in answer:
                 return EventStream(iter([("open", None, {**answer, "cmd": command})]))
             is_over = is_known and not runner.is_pending(command)
-            identity = {"session": id, "boot": runner.terminal.boot}
+            identity = {"session": id, "boot": runner.terminal.delivery.boot}
             past_events = [
-                {**identity, **packet} for packet in runner.terminal.since_command(command)
+                {**identity, **packet} for packet in runner.terminal.delivery.since_command(command)
             ]
             resources = stack.pop_all()
         if is_over:

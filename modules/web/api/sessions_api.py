@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Annotated, Literal, assert_never
 
 from core.conversation.history import repaired
+from core.conversation.transcript import Packet
 from core.redaction import map_strings
-from core.web_terminal import Packet
 from modules.export import to_json, to_markdown
 from modules.web.api.files_api import attachment
 from modules.web.http.errors import as_api_errors

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from core.web_terminal import Packet
+from core.conversation.transcript import Packet
 from modules.web.servers.event_loop import Empty, EventLoop, LoopQueue
 from modules.web.sessions.notifier import MessageKind
 

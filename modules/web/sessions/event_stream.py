@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from core.web_terminal import Packet
+from core.conversation.transcript import Packet
 from modules.web.sessions.event_bus import Message, Subscriber
 from modules.web.sessions.session_runner import SessionRunner
 

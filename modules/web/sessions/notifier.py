@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
-from core.web_terminal import Packet, WebTerminal
+from core.conversation.transcript import Packet
+from core.web_terminal import WebTerminal
 from modules.web.http.errors import ApiError
 from modules.web.sessions.snapshot import SessionSnapshot
 from utils.i18n import Phrase, UserError
@@ -38,7 +39,8 @@ class Notifier:
         self._load_row = load_row
 
     def send_event(self, packet: Packet) -> None:
-        self._publish("ev", self._terminal.session, {"boot": self._terminal.boot, **packet})
+        boot = self._terminal.delivery.boot
+        self._publish("ev", self._terminal.session, {"boot": boot, **packet})
 
     def send_state(self) -> None:
         self._publish("state", self._terminal.session, self._snapshot.state())

@@ -10,7 +10,7 @@ from functools import partial
 from core.cards import Change
 from core.conversation.message_queue import NOTHING_WAITS
 from core.conversation.store import SessionInfo, SessionMatch
-from core.web_terminal import Packet
+from core.conversation.transcript import Packet
 from modules.pictures.picture_store import PictureStore
 from modules.sessions.store import Sessions
 from modules.web.http.errors import ApiError, as_api_errors

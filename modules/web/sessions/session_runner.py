@@ -13,9 +13,10 @@ from typing import Literal
 from core.cards import TextCard
 from core.commands import Commands, must_wait_message
 from core.conversation.message_queue import MessageQueue, QueuedMessage
+from core.conversation.transcript import Packet
 from core.events import CommandAnswered, Reply
 from core.feature import name_of
-from core.web_terminal import Packet, TurnSuspended, WebTerminal
+from core.web_terminal import TurnSuspended, WebTerminal
 from modules.jobs.feature import Jobs
 from modules.web.http.errors import ApiError, as_api_errors, bad_request
 from modules.web.http.idempotency import IdempotencyCache

@@ -6,8 +6,10 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 
+from core.conversation.event_log import LogTruncated
+from core.conversation.transcript import Packet
 from core.redaction import map_strings
-from core.web_terminal import LogTruncated, Packet, WebTerminal
+from core.web_terminal import WebTerminal
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.focus import Focus
 from modules.jobs.feature import Jobs
@@ -40,21 +42,25 @@ class SessionSnapshot:
     def attach(self, boot: str, after: int, turns: int) -> Packet:
         """Return what leads from *after* in the run *boot* to the picture of now."""
         self._redactor.refresh_if_stale()
-        terminal = self._terminal
-        common = {"session": terminal.session, "boot": terminal.boot, "state": self.state()}
-        if boot == terminal.boot:
+        delivery = self._terminal.delivery
+        common = {
+            "session": self._terminal.session,
+            "boot": delivery.boot,
+            "state": self.state(),
+        }
+        if boot == delivery.boot:
             with suppress(LogTruncated):
-                events = terminal.since(after)
+                events = delivery.since(after)
                 head = events[-1]["seq"] if events else after
                 return {"mode": "replay", "head": head, "events": events, **common}
-        head, first, events = terminal.snapshot(turns)
+        head, first, events = delivery.snapshot(turns)
         reply = {"mode": "snapshot", "head": head, "first_turn": first}
         return {**reply, "events": self._redacted(events), **common}
 
     def earlier(self, before: int, turns: int) -> tuple[int, list[Packet]]:
         """Return the first turn and the events of the last *turns* before turn *before*."""
         self._redactor.refresh_if_stale()
-        first, events = self._terminal.earlier(before, turns)
+        first, events = self._terminal.delivery.earlier(before, turns)
         return first, self._redacted(events)
 
     def _redacted(self, events: list[Packet]) -> list[Packet]:
@@ -72,7 +78,7 @@ class SessionSnapshot:
         run_state = self._run_state()
         return {
             "session": terminal.session,
-            "boot": terminal.boot,
+            "boot": terminal.delivery.boot,
             "revision": revision,
             **run_state,
             "title": self._redactor.redact(run_state["title"]),

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.conversation.transcript import Transcript, replay_events
+from core.conversation.transcript import Packet, Transcript, replay_events
 from core.events import to_json
-from core.web_terminal import Packet
 from tests.core.loop.test_turn import Box
 from tests.scripted_model import USED, Item, call_reply, run_turn, terminal, text_reply
 from utils.api_client import Completion, Delta, Retry

@@ -10,7 +10,7 @@ import pytest
 
 from core.cards import Card, DiffCard, TextCard, TreeCard
 from core.conversation.messages import Assistant, ToolResult
-from core.conversation.transcript import Transcript, replay_events
+from core.conversation.transcript import Packet, Transcript, replay_events
 from core.events import (
     ApprovalAsked,
     Event,
@@ -22,7 +22,7 @@ from core.events import (
 )
 from core.loop.turn import drive
 from core.tools import ToolError
-from core.web_terminal import Packet, WebTerminal
+from core.web_terminal import WebTerminal
 from tests.assembly import assembled_terminal
 from tests.core.loop.test_turn import Box, check_whole, requests, talk_of
 from tests.core.test_web_terminal import Browser, web

@@ -18,8 +18,9 @@ import engineio
 import socketio
 
 from core.cards import Card
+from core.conversation.transcript import Packet
 from core.feature import Feature, command
-from core.web_terminal import Packet, WebTerminal
+from core.web_terminal import WebTerminal
 from modules.files.project import Project
 from modules.focus import Focus
 from modules.sessions.store import Sessions

@@ -15,7 +15,7 @@ import websocket
 
 import core.conversation.deltas
 import core.conversation.event_log
-from core.web_terminal import Packet
+from core.conversation.transcript import Packet
 from tests.modules.sandbox.sandbox_home import wait_until
 from tests.modules.web.serving import TIMEOUT_SECONDS, Page, RunningServer
 from tests.scripted_model import USED, Item

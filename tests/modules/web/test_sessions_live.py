@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from core.conversation.transcript import Packet
 from core.feature import Feature
-from core.web_terminal import Packet
 from modules.files.project import Project
 from modules.secrets.redactor import Secrets
 from modules.storage.data_folder import DataFolder

@@ -17,7 +17,7 @@ from modules.sandbox.filesystem.mounts import MountPlanner
 from modules.sandbox.limits import watchdog
 from modules.sandbox.run import process
 from modules.sandbox.sandbox import Limits, Program, Sandbox
-from modules.sandbox.types import MEBIBYTE
+from modules.sandbox.types import MEBIBYTE, TierName
 from tests.modules.sandbox.sandbox_home import ROOT, SECRET, SandboxHome, run_to_end, wait_until
 from tests.modules.sandbox.test_sandbox import DAEMON
 from utils.waiting import Stop
@@ -97,7 +97,7 @@ def mac(sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.delattr(os, "memfd_create")
     monkeypatch.setattr("modules.sandbox.limits.rlimits.resource", object())
     monkeypatch.setattr("modules.sandbox.sandbox.find_cgroups", lambda _: None)
-    found = selftest.SelfTestResult(LauncherTier("M", sandbox_home.data))
+    found = selftest.SelfTestResult(LauncherTier(TierName.SEATBELT, sandbox_home.data))
     monkeypatch.setattr(selftest.SelfTest, "find", lambda _: found)
     sandbox = sandbox_home.sandbox()
     yield sandbox

@@ -367,6 +367,8 @@ class TestNothingOfItIsTrusted:
         program = f"touch {canary}"
         root = tmp_path / "project"
         subprocess.run(["git", "init", "-q", str(root)], check=True)
+        for name, value in (("user.name", "me"), ("user.email", "me@example.org")):
+            subprocess.run(["git", "-C", str(root), "config", name, value], check=True)
         settings = (
             f"git config --global core.fsmonitor '{program}'; "
             f"git config --global core.hooksPath ~/hooks; git config --global user.name evil; "
@@ -387,8 +389,7 @@ class TestNothingOfItIsTrusted:
             text=True,
             check=True,
         )
-        assert logged.stdout.startswith("one ")
-        assert "evil" not in logged.stdout
+        assert logged.stdout == "one me\n"
         assert not canary.exists()
 
     @pytest.mark.usefixtures("tier")

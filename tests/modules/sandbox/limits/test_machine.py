@@ -22,7 +22,7 @@ from tests.modules.sandbox.sandbox_home import (
 from tests.modules.test_terminal_ops import Folder, outcome
 from utils.waiting import Stop
 
-SMALL = Limits.of(memory_mb=200, processes=20, disk_mb=20, tmp_mb=3, output_mb=1)
+WIDE = Limits.of(memory_mb=900, processes=100, disk_mb=8_000, tmp_mb=30, output_mb=200)
 MEMORY = "x = b'x' * (600 << 20)"
 PROCESSES = (
     "import threading, time\n"
@@ -51,19 +51,19 @@ def test_the_defaults_are_those_of_the_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "limits", "told"),
     [
-        (MEMORY, "MemoryError"),
-        (PROCESSES, "can't start new thread|more than 20 processes"),
-        (DISK, "over 20 MiB to disk"),
-        (ONE_FILE, "File too large"),
-        (OUTPUT, "over 1,000,000 bytes of output"),
+        (MEMORY, replace(WIDE, memory=200 * MEBIBYTE), "MemoryError"),
+        (PROCESSES, replace(WIDE, processes=20), "can't start new thread|more than 20 processes"),
+        (DISK, replace(WIDE, disk_growth=20 * MEBIBYTE), "over 20 MiB to disk"),
+        (ONE_FILE, replace(WIDE, file_size=10 * MEBIBYTE), "File too large"),
+        (OUTPUT, replace(WIDE, total_output=1_000_000), "over 1,000,000 bytes of output"),
     ],
     ids=["memory", "processes", "disk", "one file", "output"],
 )
 @pytest.mark.usefixtures("tier")
-def test_what_the_settings_say_holds(sandbox_home: SandboxHome, code: str, told: str) -> None:
-    result = outcome(terminal_ops(sandbox_home, SMALL).run_python(code, timeout=300))
+def test_each_limit_holds(sandbox_home: SandboxHome, code: str, limits: Limits, told: str) -> None:
+    result = outcome(terminal_ops(sandbox_home, limits).run_python(code, timeout=300))
     assert not result.ok
     assert re.search(told, result.text), result.text
 
@@ -71,21 +71,20 @@ def test_what_the_settings_say_holds(sandbox_home: SandboxHome, code: str, told:
 @pytest.mark.parametrize("code", [MEMORY, PROCESSES, ONE_FILE])
 @pytest.mark.usefixtures("tier")
 def test_more_can_be_had(sandbox_home: SandboxHome, code: str) -> None:
-    wide = Limits.of(memory_mb=900, processes=100, disk_mb=60, tmp_mb=3, output_mb=1)
-    assert outcome(terminal_ops(sandbox_home, wide).run_python(code, timeout=300)).ok
+    result = outcome(terminal_ops(sandbox_home, WIDE).run_python(code, timeout=300))
+    assert result.ok, result.text
 
 
 def test_tmp_is_as_large_as_the_settings_say(sandbox_home: SandboxHome, tier: str) -> None:
-    result = sandbox_home.python(TMP, SMALL)
-    larger = replace(SMALL, tmp_size=30 * MEBIBYTE)
-    assert sandbox_home.python(TMP, larger).output == "written\n"
+    assert sandbox_home.python(TMP, WIDE).output == "written\n"
+    result = sandbox_home.python(TMP, replace(WIDE, tmp_size=3 * MEBIBYTE))
     assert ("No space left" in result.output) == (tier == "A")  # in C it is disk
 
 
 def test_a_warm_python_with_other_limits_is_not_used(sandbox_home: SandboxHome) -> None:
     sandbox = sandbox_home.sandbox()
     for size in (1, 30):
-        limits = Limits.of(memory_mb=200, processes=20, disk_mb=20, tmp_mb=size, output_mb=1)
+        limits = replace(WIDE, tmp_size=size * MEBIBYTE)
         result = run_to_end(sandbox, Program("python", TMP), limits)
         assert (result.exit_code == 0) == (size == 30), result.output
         wait_for_prewarmed()

@@ -14,6 +14,7 @@ from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarni
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
+from modules.pictures.run_pictures import run_pictures
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
@@ -141,6 +142,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             self._outputs.shorten(text) if text else "(no output)",
             *_describe_changes(file_changes),
         ]
+        toolchains = self._sandbox.toolchains()
         card = RunCard(
             program.language,
             program.code,
@@ -150,6 +152,8 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             result.seconds,
             str(report.name),
             file_changes.run_later_first(),
+            pictures=run_pictures(self._root, file_changes.changes),
+            shown_folders=tuple(map(toolchains.shortened, toolchains.folders)),
         )
         return Outcome(
             "\n".join(lines), card, ok=result.exit_code == 0, changes=file_changes.changes

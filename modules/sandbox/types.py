@@ -36,7 +36,7 @@ class Limits:
 
     seconds: float = 60
     memory: int = 2048 * MEBIBYTE
-    processes: int = 128
+    processes: int = 256  # threads count; a browser has some 150
     file_size: int = 512 * MEBIBYTE
     disk_growth: int = 1024 * MEBIBYTE
     temporary_files: int = 50_000

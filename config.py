@@ -64,7 +64,7 @@ class Settings:
     run_seconds: int = field(default=60, metadata=kinds.number(int, 1, 43_200))
     call_seconds: int = field(default=600, metadata=kinds.number(int, 1, 43_200))
     memory_mb: int = field(default=2_048, metadata=kinds.number(int, 64, 100_000_000))
-    processes: int = field(default=128, metadata=kinds.number(int, 8, 1_000_000))
+    processes: int = field(default=256, metadata=kinds.number(int, 8, 1_000_000))
     disk_mb: int = field(default=1_024, metadata=kinds.number(int, 2, 100_000_000))
     tmp_mb: int = field(default=256, metadata=kinds.number(int, 1, 100_000_000))
     home_mb: int = field(default=5_000, metadata=kinds.number(int, 0, 10_000_000))

@@ -41,6 +41,15 @@ OUTSIDE_PLACE = "outside the sandbox"
 
 
 @dataclass(frozen=True, slots=True)
+class RunPicture:
+    """A picture that a run has made in the project; *size* in bytes."""
+
+    path: str
+    mime: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RunCard:
     """A program run; *exit_code* is None when it was killed, and *why* says for what.
 
@@ -57,6 +66,9 @@ class RunCard:
     changes: tuple[Change, ...] = ()
     job: int = 0
     kind: Literal["run"] = "run"
+    pictures: tuple[RunPicture, ...] = ()
+    shown_folders: tuple[str, ...] = ()
+    """Folders of the person's, beside the project, that it could read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from core.loop.approval import AlwaysAskReason
 from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
+from modules.pictures.run_pictures import run_pictures
 from modules.sandbox.limits.machine import exceeding, fit_to_machine
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
@@ -240,6 +241,8 @@ class TerminalOps(
         if lines:
             told.append(self._outputs.shorten(text) if text else NO_OUTPUT)
             told += _describe_changes(file_changes)
+        toolchains = self._sandbox.toolchains()
+        shown = () if place == OUTSIDE_PLACE else toolchains.folders
         card = RunCard(
             program.language,
             program.code,
@@ -249,6 +252,8 @@ class TerminalOps(
             result.seconds,
             place,
             file_changes.run_later_first(),
+            pictures=run_pictures(self._root, file_changes.changes),
+            shown_folders=tuple(map(toolchains.shortened, shown)),
         )
         return Outcome(
             "\n".join(told), card, ok=result.exit_code == 0, changes=file_changes.changes

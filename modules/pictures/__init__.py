@@ -7,6 +7,7 @@
 - mentions       Pictures that a message typed in a terminal names by their paths.
 - normalization  Normalization of untrusted picture files into pictures that may be kept and sent.
 - picture_store  Store of pictures: a folder for each session, a file for each content.
+- run_pictures   Pictures that a run has made in the project, for its card.
 - worker         Decodes one picture and encodes it anew, in a process of its own that can do
                  nothing else.
 """

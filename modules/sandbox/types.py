@@ -56,7 +56,7 @@ class Limits:
 
     seconds: float = 60
     memory: int = 2048 * MEBIBYTE
-    processes: int = 128
+    processes: int = 256  # threads count; a browser has some 150
     file_size: int = 512 * MEBIBYTE
     disk_growth: int = 1024 * MEBIBYTE
     tmp_size: int = 256 * MEBIBYTE

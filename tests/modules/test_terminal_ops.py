@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from core.cards import Change, RunCard
+from core.cards import Change, RunCard, RunPicture
 from core.tools import Outcome, RunningTool, Tool, ToolError
 from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox.backends import selftest
+from modules.sandbox.sandbox import Sandbox
 from modules.terminal_ops import TerminalOps
 from tests.declared_tools import tool_named
 from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process
 from tests.modules.sandbox.test_sandbox import installation
+from tests.modules.sandbox.toolchains.layouts import every_manager
+from tests.picture_files import picture_file
 from utils.waiting import Stop
 
 
@@ -93,6 +96,38 @@ def test_the_card_carries_the_same_for_people(sandbox_home: SandboxHome) -> None
         "done",
         str(sandbox_home.sandbox().report().name),
     )
+
+
+def test_the_card_has_the_pictures_that_the_run_made(sandbox_home: SandboxHome) -> None:
+    (sandbox_home.project / "before.png").write_bytes(picture_file())
+    (sandbox_home.project / "data").write_bytes(picture_file())
+    made = outcome(tools(sandbox_home).run_command("cp data plot.png; cp data plot.txt"))
+    assert isinstance(made.card, RunCard)
+    assert made.card.pictures == (RunPicture("plot.png", "image/png", len(picture_file())),)
+
+
+def test_status_and_card_name_the_folders_that_are_shown(sandbox_home: SandboxHome) -> None:
+    layout = every_manager(sandbox_home.home)
+    layout.file(".nvm/.npmrc", "_authToken=1")
+    layout.on_path(".ssh")
+    sandbox = Sandbox(
+        sandbox_home.project,
+        hidden=[sandbox_home.data],
+        cache_folder=sandbox_home.data,
+        environment=layout.environment(),
+    )
+    outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
+    ops = TerminalOps(Folder(sandbox_home.project), sandbox, Stop(), outputs)
+    rows = [(str(name), str(value)) for name, value in ops.status()]
+    (shown,) = [value for name, value in rows if name == "Shown folders"]
+    assert {"~/.nvm", "~/.cargo/bin", "~/.local/bin"} <= {*shown.split(", ")}
+    assert ("Hidden in them", "~/.nvm/.npmrc") in rows
+    assert ("Not shown", "~/.ssh: it holds ~/.ssh, where secrets are kept") in [
+        (name, value.replace(str(sandbox_home.home), "~")) for name, value in rows
+    ]
+    card = outcome(ops.run_command("true")).card
+    assert isinstance(card, RunCard)
+    assert card.shown_folders == tuple(shown.split(", "))
 
 
 def test_silence_is_said(sandbox_home: SandboxHome) -> None:

@@ -35,6 +35,7 @@ from modules.cli.render.plain_cards import (
     found_phrase,
     left_out_phrase,
     run_ending,
+    run_picture_phrase,
     unsearched_phrase,
 )
 from modules.cli.render.program_view import ProgramView
@@ -99,6 +100,9 @@ class CardRenderer:
             tier = phrase("sandbox {tier}", tier=visible(card.tier.partition(":")[0]))
             if card.tier == OUTSIDE_PLACE:
                 tier = phrase("outside the sandbox")
+            elif n := len(card.shown_folders):
+                shown = phrase("1 folder shown") if n == 1 else phrase("{n} folders shown", n=n)
+                tier = phrase("{tier}, {shown}", tier=tier, shown=shown)
             line.append(f" · {self._translator.render(tier)}", "dim")
         return line
 
@@ -257,6 +261,7 @@ class CardRenderer:
             text = clean(self._translator.render(run_ending(card, self._translator)))
             is_well = card.exit_code == 0 or card.job
             parts.append(WrappedText(text, "dim" if is_well else "red"))
+        parts += [self.dim(run_picture_phrase(picture)) for picture in card.pictures]
         parts += [self.dim(change_phrase(change)) for change in card.changes[:rows]]
         if len(card.changes) > rows:
             parts.append(self.dim(left_out_phrase(len(card.changes) - rows)))

@@ -11,6 +11,7 @@ from core.cards import (
     DiffCard,
     LinksCard,
     RunCard,
+    RunPicture,
     SearchCard,
     TableCard,
     TextCard,
@@ -37,7 +38,9 @@ def card_text(card: Card, translator: Translator) -> str:
             head = f"{visible(card.path)} (+{card.added} -{card.removed})"
             return _join_lines(head, translator.render(card.note), card.diff)
         case RunCard():
-            lines = [translator.render(change_phrase(change)) for change in card.changes]
+            pictures = [run_picture_phrase(picture) for picture in card.pictures]
+            changes = [change_phrase(change) for change in card.changes]
+            lines = [translator.render(line) for line in (*pictures, *changes)]
             return _join_lines(card.output, translator.render(run_ending(card, translator)), *lines)
         case SearchCard():
             hits = [f"{visible(hit.path)}:{hit.line}: {hit.text.strip()}" for hit in card.hits]
@@ -116,6 +119,12 @@ def change_phrase(change: Change) -> Phrase:
             return phrase("renamed {path} to {new_path}", path=path, new_path=new_path)
         case _:
             assert_never(change.kind)
+
+
+def run_picture_phrase(picture: RunPicture) -> Phrase:
+    """Tell of a picture that a run has made."""
+    size = format_size(picture.size)
+    return phrase("picture {path} ({size})", path=visible(picture.path), size=size)
 
 
 def picture_phrase(picture: Picture) -> Phrase:

@@ -19,7 +19,16 @@ from pathlib import Path
 _EXPOSED = (
     # programs and their libraries
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "python3", "perl", "texmf"),
-    *("java", "java-*-openjdk", "ImageMagick-*", "fonts", "mime.types", "magic", "magic.mime"),
+    *(
+        "java",
+        "java-*-openjdk",
+        "ImageMagick-*",
+        "fonts",
+        "chromium.d",
+        "mime.types",
+        "magic",
+        "magic.mime",
+    ),
     # what system this is
     *("os-release", "debian_version", "redhat-release", "fedora-release", "arch-release"),
     *("alpine-release", "lsb-release", "localtime", "timezone", "locale.alias", "locale.conf"),
@@ -30,7 +39,7 @@ _EXPOSED = (
     *("ssl/openssl.cnf", "ssl/certs", "ca-certificates.conf", "pki/tls/certs", "crypto-policies"),
     *("pki/tls/openssl.cnf", "pki/tls/cert.pem", "pki/ca-trust/extracted"),
 )
-_FORMAT_VERSION = 1  # raise it when what is prepared changes
+_FORMAT_VERSION = 2  # raise it when what is prepared changes
 _MAX_BYTES = 4 << 20  # bytes; a larger file is left out
 
 

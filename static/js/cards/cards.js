@@ -3,6 +3,7 @@
 import { h } from "../lib/dom.js";
 import { size, visible } from "../lib/format.js";
 import { duration } from "../lib/time.js";
+import { api } from "../net/api.js";
 import { say, t } from "../i18n/translate.js";
 import { diffView } from "./diff_view.js";
 import { outputView } from "./output.js";
@@ -105,6 +106,7 @@ function runCard(card, host) {
     !card.job && (card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code })),
     duration(card.seconds),
     card.tier && say({ template: card.tier }),
+    card.shown_folders?.length && t("shows {folders}", { folders: card.shown_folders.map(visible).join(", ") }),
     say(card.why),
   ].filter(Boolean);
   return h(
@@ -114,10 +116,20 @@ function runCard(card, host) {
     card.output
       ? outputView(card.output, { head: 100, tail: 60 })
       : h("p", { class: "muted", text: t("No output.") }),
+    ...(card.pictures ?? []).map(({ path }) => pictureMark(path, host)),
     card.changes?.length
       ? h("p", { class: "changed" }, ...card.changes.flatMap((change) => [changeMark(change, host), " "]))
       : null,
     h("p", { class: "facts muted", text: facts.join(" · ") }),
+  );
+}
+
+function pictureMark(path, host) {
+  const alt = visible(path);
+  return h(
+    "button",
+    { class: "run-picture", type: "button", title: alt, onclick: () => host.openFile(path) },
+    h("img", { src: api.rawAddress(path), alt, loading: "lazy" }),
   );
 }
 

@@ -10,6 +10,7 @@ from core.cards import (
     Link,
     LinksCard,
     RunCard,
+    RunPicture,
     SearchCard,
     TableCard,
     TextCard,
@@ -144,6 +145,14 @@ def test_an_end_before_the_end_says_why() -> None:
         (
             RunCard("bash", "true", "\n", 0, "", 0.5, "A: bubblewrap"),
             "✓ x a.py · 0.5 s · sandbox A\n  exit code 0",
+        ),
+        (
+            RunCard(
+                *("bash", "true", "ok\n", 0, "", 0.5, "A: bubblewrap"),
+                pictures=(RunPicture("plot.png", "image/png", 1_200),),
+                shown_folders=("~/.nvm", "~/.cargo/bin"),
+            ),
+            "✓ x a.py · 0.5 s · sandbox A, 2 folders shown\n  │ ok\n  picture plot.png (1.2 kB)",
         ),
         (
             RunCard("bash", "sleep 9", "", None, phrase("too long"), 0.5, ""),

@@ -64,7 +64,7 @@ def test_a_session_survives_every_bomb(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["status"] == "done"
     answers = [str(message["content"]) for message in told if message["role"] == "tool"]
     forks, memory, output, disk, daemon, normal, still, created = answers
-    assert forks.startswith("Killed: it had more than 128 processes")
+    assert forks.startswith("Killed: it had more than 256 processes")
     assert memory.startswith("Killed: it used more than 2,048 MiB of memory")
     assert output.startswith("Killed: it wrote over 20,000,000 bytes of output")
     assert disk.startswith("Killed: it wrote over 1,024 MiB to disk")

@@ -25,7 +25,8 @@ _MAX_FOLDERS = 64  # each is a mount, and so is what is covered
 _MAX_COVERED = 64
 _MAX_PROGRAMS = 4_000  # in one folder of PATH
 _MAX_ENVIRONMENTS = 200
-_LIBRARIES = ("lib", "lib64", "libexec", "share", "jre", "include")
+_INSTALLED = ("lib", "lib64", "libexec", "share", "jre", "include", "pyvenv.cfg")
+"""Names beside `bin` that mark an installation."""
 _PROJECTS = ("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "pom.xml", ".git")
 """Marks of a folder that somebody works in, and not of an installation."""
 
@@ -59,6 +60,7 @@ class ToolchainSearch:
         self._search_path: list[str] = []
         self._followed: set[Path] = set()
         self._variables: dict[str, str] = {}
+        self._hidden: list[Path] = []
 
     def run(self) -> Toolchains:
         """Return what is to be shown."""
@@ -80,7 +82,7 @@ class ToolchainSearch:
         """Folders and files that a change makes another search necessary for."""
         entries = self._environment.get("PATH", "").split(os.pathsep)
         own = [Path(entry) for entry in entries if entry.startswith("/")]
-        return [*own, *self._show_folders, *self._scan.watched]
+        return [*own, *self._show_folders, *self._folders, *self._hidden, *self._scan.watched]
 
     # what leads to a toolchain
 
@@ -89,7 +91,7 @@ class ToolchainSearch:
             named = [self._environment.get(name, "") for name in manager.variables]
             paths = [path for path in named if path.startswith("/")] or manager.defaults
             for path in paths:
-                if (root := self._home / path).is_dir():
+                if os.path.isdir(root := self._home / path):  # noqa: PTH112 - never raises
                     yield manager, root
                     break
 
@@ -102,7 +104,8 @@ class ToolchainSearch:
 
     def _add_path_folder(self, folder: Path) -> None:
         route = route_to(folder)
-        if route is None or not route.real.is_dir() or self._boundaries.is_ours(route):
+        is_folder = route is not None and os.path.isdir(route.real)  # noqa: PTH112 - never raises
+        if route is None or not is_folder or self._boundaries.is_ours(route):
             return
         if not _is_system(route.real):
             self._add_route(route, is_path_folder=True)
@@ -130,12 +133,11 @@ class ToolchainSearch:
         prefix = folder.parent
         if folder.name not in ("bin", "Scripts", "condabin") or self._boundaries.refusal(prefix):
             return None
-        is_in_home = any(is_within(prefix, home) for home in self._boundaries.homes)
-        if is_in_home and any((prefix / name).exists() for name in _PROJECTS):
+        is_vendor = Path("/opt") in prefix.parents
+        names = frozenset(os.path.basename(path) for path in _paths_in(prefix))  # noqa: PTH119
+        if names.intersection(_PROJECTS) and not is_vendor:
             return None
-        is_environment = (prefix / "pyvenv.cfg").is_file()
-        has_libraries = any((prefix / name).is_dir() for name in _LIBRARIES)
-        return prefix if is_environment or has_libraries or not is_in_home else None
+        return prefix if is_vendor or names.intersection(_INSTALLED) else None
 
     def _follow_programs(self, folder: Path) -> None:
         """Show what the links in *folder* lead to, each with its toolchain."""
@@ -153,7 +155,7 @@ class ToolchainSearch:
 
     def _follow_environment(self, environment: Path) -> None:
         """Show the Python that a virtual environment is made of."""
-        if (environment / "pyvenv.cfg").is_file():
+        if os.path.isfile(environment / "pyvenv.cfg"):  # noqa: PTH113 - never raises
             self._follow_programs(environment / "bin")
 
     # what is shown
@@ -185,7 +187,8 @@ class ToolchainSearch:
 
     def _add_version_files(self) -> None:
         for path in (self._home / name for name in VERSION_FILES):
-            if path.is_file() and not path.is_symlink() and not self._scan.is_secret(path):
+            is_file = os.path.isfile(path) and not os.path.islink(path)  # noqa: PTH113, PTH114
+            if is_file and not self._scan.is_secret(path):
                 self._add(Path(os.path.realpath(path)))
 
     def _add(self, real: Path, shown: _Shown = _Shown.WHOLE) -> bool:
@@ -221,6 +224,7 @@ class ToolchainSearch:
             if not any(self._is_whole(above) for above in folder.parents)
         )
         covered += other_names(folders, covered)
+        self._hidden = covered
         return Toolchains(
             folders,
             tuple(sorted(set(covered))),
@@ -252,7 +256,7 @@ class ToolchainSearch:
 
     def _covered_beside_programs(self, folder: Path) -> Iterator[Path]:
         """Yield what in a folder of programs is none, or has a secret in it."""
-        for path in sorted(folder.iterdir()):
+        for path in map(Path, sorted(_paths_in(folder))):
             if path.is_symlink():
                 continue
             if not path.is_file() or not os.access(path, os.X_OK) or self._scan.is_secret(path):
@@ -303,6 +307,14 @@ class ToolchainSearch:
 
 def _is_system(path: Path) -> bool:
     return any(is_within(path, folder) for folder in _SYSTEM)
+
+
+def _paths_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries]
+    except OSError:
+        return []
 
 
 def _links_in(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""A headless browser in the sandbox: it draws a page of the project and one of a server in there."""
+"""A headless browser in the sandbox: it draws a page of the project."""
 
 from __future__ import annotations
 

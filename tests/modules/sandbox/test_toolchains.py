@@ -304,6 +304,43 @@ def test_what_is_added_later_is_seen_and_its_credentials_are_not(
     assert SECRET not in result.output
 
 
+def test_a_credential_that_is_gone_stops_no_run(
+    sandbox_home: SandboxHome, layout: Layout, tier: str
+) -> None:
+    deep = layout.file(".nvm/versions/node/v20.1.0/lib/node_modules/mine/.npmrc", SECRET)
+    sandbox = sandbox_with(sandbox_home, layout)
+    assert run(sandbox, "node", tier).output == "node ran\n"
+    deep.unlink()
+    assert run(sandbox, "node", tier).output == "node ran\n"
+
+
+def test_what_is_closed_to_the_person_is_left_out(
+    sandbox_home: SandboxHome, layout: Layout, tier: str
+) -> None:
+    locked = layout.home / "locked"
+    (locked / "bin").mkdir(parents=True)
+    locked.chmod(0)
+    layout.on_path("locked/bin", "locked", "gone")
+    layout.variables |= {"JAVA_HOME": str(locked / "jdk"), "NVM_DIR": str(locked / "nvm")}
+    try:
+        assert run(sandbox_with(sandbox_home, layout), "ruff", tier).output == "ruff ran\n"
+    finally:
+        locked.chmod(0o700)
+
+
+def test_a_folder_that_somebody_works_in_shows_its_programs_alone(
+    sandbox_home: SandboxHome, layout: Layout, tier: str
+) -> None:
+    layout.program("mytool", "code/mine/bin")
+    layout.file("code/mine/lib/private.py", SECRET)
+    layout.file("code/mine/package.json", "{}")
+    layout.on_path("code/mine/bin")
+    command = f"mytool; cat {layout.home}/code/mine/lib/private.py"
+    output = run(sandbox_with(sandbox_home, layout), command, tier).output
+    assert output.startswith("mytool ran\n")
+    assert SECRET not in output
+
+
 def test_a_home_behind_a_link_is_found_by_both_names(
     sandbox_home: SandboxHome, tmp_path: Path, tier: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

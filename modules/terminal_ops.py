@@ -116,8 +116,8 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         timeout: Annotated[int, f"seconds, up to {_MAX_SECONDS}"] = _DEFAULT_SECONDS,
         network: Annotated[bool, "as for run_python"] = False,
     ) -> RunningTool:
-        """Run a bash command in the project folder (no network, no input; .git is read-only;
-        background processes end with the call)."""
+        """Run a bash command in the project folder (no network, no input; background
+        processes end with the call)."""
         if "\0" in command:
             raise ToolError("A command cannot hold a NUL character. Nothing was run.")
         return (yield from self._run(Program("bash", command), timeout, network))

@@ -75,6 +75,7 @@ class BubblewrapTier:
             code=program.code,
             seccomp=filter_program("namespaces"),
             folders=(plan.project,),
+            kept_folders=(plan.git_stand_in,) if plan.git_stand_in else (),
             tmpfs_folders=(Path("/tmp"), Path("/dev/shm"), plan.home),  # noqa: S108
             notes=_notes(plan, plan.read_only_folders),
             is_prewarmed=is_prewarmed,

@@ -71,6 +71,8 @@ class MountPlan:
     """
     siblings: tuple[Path, ...] = ()
     """Other entries of these folders, writable."""
+    git_stand_in: Path | None = None
+    """Folder to show, writable, in the place of the project's `.git`."""
 
     @property
     def read_only_folders(self) -> tuple[Path, ...]:

@@ -35,6 +35,8 @@ class LaunchSpec:
     seccomp: bytes
     folders: tuple[Path, ...]
     """Folders on the disk where it may write: the project, then those removed after the call."""
+    kept_folders: tuple[Path, ...] = ()
+    """Folders on the disk where it may write too, and that stay after the call."""
     tmpfs_folders: tuple[Path, ...] = ()
     """Folders in memory where it may write as well."""
     notes: tuple[Phrase, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ _PLAIN_PARTS = frozenset({b"TREE", b"REUC", b"EOIE", b"IEOT"})
 _CACHES = frozenset({b"UNTR", b"FSMN"})
 _MODES = frozenset({0o100644, 0o100755, 0o120000, 0o160000})
 _GITLINK = 0o160000
+_LEADS_ELSEWHERE = re.compile(rb"(?:^|/)\.{0,2}(?:/|$)")
+_MAY_BE_GIT = re.compile(rb"g[^/]*i[^/]*t", re.IGNORECASE)
 
 
 class BadIndex(ValueError):
@@ -122,9 +125,12 @@ def _number(content: bytes, position: int) -> tuple[int, int]:
 def _check_name(name: bytes, mode: int) -> None:
     if mode not in _MODES:
         raise BadIndex(f"{name[:100]!r} has the mode {mode:o}")
-    for part in name.split(b"/"):
-        if part in (b"", b".", b"..") or is_git_name(part.decode("utf-8", "replace")):
-            raise BadIndex(f"it names {name[:100]!r}")
+    if _LEADS_ELSEWHERE.search(name) or (_MAY_BE_GIT.search(name) and _is_in_git_folder(name)):
+        raise BadIndex(f"it names {name[:100]!r}")
+
+
+def _is_in_git_folder(name: bytes) -> bool:
+    return any(is_git_name(part.decode("utf-8", "replace")) for part in name.split(b"/"))
 
 
 def _check_parts(content: bytes, position: int, end: int, known: Set[bytes]) -> None:

@@ -57,7 +57,7 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         message: str,
         paths: Annotated[list[str] | None, "files or folders; none: all changes"] = None,
     ) -> Outcome:
-        """Commit changes with git (programs cannot: .git is read-only to them). No hooks run."""
+        """Commit changes with git, but for secrets and what tools make. No hooks run."""
         with self._stage(message, paths) as staged_changes:
             text, remarks = staged_changes.commit(message), _remarks(staged_changes)
         message_lines = "\n".join(("Committed.", text, *map(str, remarks)))
@@ -89,7 +89,11 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         if names := self._paths_with_secrets(arguments.get("paths") or ()):
             reason = phrase("It would publish the secrets in {names}.", names=", ".join(names))
             return AlwaysAskReason(reason.template, reason.values)
-        return phrase("It writes to .git, which checkpoints do not hold.")
+        if (self._project.root / ".git").is_dir():
+            return None  # undo holds it
+        return phrase(
+            "It writes to a repository outside of the project, which checkpoints do not hold."
+        )
 
     def _paths_with_secrets(self, paths: Sequence[str]) -> list[str]:
         """Return those of *paths*, files that are named themselves, that may hold secrets."""

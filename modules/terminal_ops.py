@@ -177,8 +177,8 @@ class TerminalOps(
             Literal["sandbox", "outside"], "outside asks the person: docker, systemctl, devices"
         ] = "sandbox",
     ) -> RunningTool:
-        """Run a bash command in the project folder (no network, no input; .git is read-only;
-        its processes end with the call)."""
+        """Run a bash command in the project folder (no network, no input; its processes end with
+        the call)."""
         if "\0" in command:
             raise ToolError("A command cannot hold a NUL character. Nothing was run.")
         outside = self._outside_environment if where == OUTSIDE else None

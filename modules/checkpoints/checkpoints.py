@@ -13,6 +13,7 @@ from pathlib import Path
 from core.cards import Change
 from modules.checkpoints.clone.clone import ProjectClone
 from modules.checkpoints.restore.apply import PlanApplier
+from modules.checkpoints.restore.git_restore import restore_git
 from modules.checkpoints.restore.operations import Plan, Skipped
 from modules.checkpoints.restore.plan import plan_undo
 from modules.checkpoints.snapshot.diff import TreeDiff, TreeDigests, lookup, walk
@@ -37,8 +38,9 @@ class InterruptedOperation(UserError):
 class Checkpoints:
     """The states of the folder *root*, kept in the folder *store*.
 
-    Everything is stored, hidden and ignored files too, but for what is in `.git` (never entered,
-    never touched), files above *file_cap* bytes and, once the store has *total_cap* bytes, new
+    Everything is stored, hidden and ignored files too, but for what is in a `.git` (of the
+    project's own the state is: branches, HEAD, index, stash and what is under way; see
+    `state_names`), files above *file_cap* bytes and, once the store has *total_cap* bytes, new
     content; a snapshot says what it could not hold. Owners and attributes are put back as far as
     the system lets us; access times are not kept. Symbolic links are never followed. *keep_days* is
     how long a state can be gone back to after it was last seen. *protected* folders are left out,
@@ -332,8 +334,10 @@ class Checkpoints:
         applier.apply(
             plan.operations, self.take().root if plan.renames or is_resumed else before.root
         )
-        after = self.take()
         skipped = plan.skipped + applier.skipped
+        if plan.git:
+            skipped += restore_git(self.objects, self._root_fd, self._root_path, *plan.git)
+        after = self.take()
         number, operation = self.index.record_progress(
             number,
             operation,

@@ -11,8 +11,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from modules.sandbox.git.protection import (
     git_protection_of,
     restoration_notes,
 )
+from modules.sandbox.git.stand_in import GitStandIn
 from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.limits.cgroup_probe import CgroupFactory, find_cgroups
 from modules.sandbox.network.proxy import Proxy
@@ -56,6 +57,12 @@ __all__ = [
     "TierName",
     "ExitReason",
 ]
+
+_READ_ONLY_GIT = phrase(
+    "Here .git is read-only to programs, for the repository is of another kind (a linked work "
+    "tree, extensions, or objects elsewhere): the person has to do what changes it, but for "
+    "commits."
+)
 
 
 class Sandbox:
@@ -106,6 +113,7 @@ class Sandbox:
             git_protection_of(project, git_record) if git_record else GitProtection(project)
         )
         self._home = home
+        self._git_stand_in = GitStandIn(project, cache)
         self._allow_limits_only = allow_limits_only
         self._warm = WarmInterpreter(
             self._planner.mount_points, project_root.resolve(), cache, lock_project
@@ -183,7 +191,7 @@ class Sandbox:
             self._cgroups.warm_up()
         self._warm.pause()
         tier = self._best_backend().tier
-        plan = self._planner.plan(with_mounts=tier.has_mounts)
+        plan = self._plan(tier)
         self._approved.approve(plan.interpreter)
         if network and tier.name in (TierName.LANDLOCK, TierName.SEATBELT):
             raise UserError(phrase("In this sandbox there is no way to the network; see /status."))
@@ -194,19 +202,46 @@ class Sandbox:
                     "the project from it; /status says what would help."
                 )
             )
+        if background:  # what it does to git could be taken over at its end only
+            plan = replace(plan, git_stand_in=None)
         can_write_git = tier.name in (TierName.LANDLOCK, TierName.LIMITS_ONLY)
         self._git_protection.begin(_protected_repositories(plan) if can_write_git else ())
+        notes: list[Phrase] = []
         try:
-            result = yield from self._run_to_end(
-                tier, plan, program, limits, stop, network, background
-            )
+            with self._git_lent(plan, notes) as lent_plan:
+                result = yield from self._run_to_end(
+                    tier, lent_plan, program, limits, stop, network, background
+                )
         finally:
             restored = self._git_protection.end()
         if background is None:
             self._prewarm(tier, limits)
         if self._home:
             self._home.tidy_later()
-        return replace(result, notes=(*result.notes, *restoration_notes(restored)))
+        if plan.git_stand_in is None and _has_met_read_only_git(plan, result):
+            notes.append(_READ_ONLY_GIT)
+        return replace(result, notes=(*result.notes, *notes, *restoration_notes(restored)))
+
+    def _plan(self, tier: Tier) -> MountPlan:
+        """Return the mounts of a run, with the stand-in of `.git` where there can be one."""
+        plan = self._planner.plan(with_mounts=tier.has_mounts)
+        return with_stand_in(plan, self._git_stand_in) if tier.has_mounts else plan
+
+    @contextmanager
+    def _git_lent(self, plan: MountPlan, notes: list[Phrase]) -> Iterator[MountPlan]:
+        """Lend the stand-in of *plan* to a run; afterwards take over what git did there.
+
+        Without it the plan shows `.git` read-only. *notes* gets what was not taken over.
+        """
+        if plan.git_stand_in is None:
+            yield plan
+            return
+        with self._git_stand_in.borrowed() as is_lent:
+            try:
+                yield plan if is_lent else replace(plan, git_stand_in=None)
+            finally:
+                if is_lent:
+                    notes += self._git_stand_in.take_over()
 
     def run_outside(
         self, program: Program, limits: Limits, stop: Stop, environment: Mapping[str, str]
@@ -304,10 +339,13 @@ class Sandbox:
         """Prewarm the next Python, after the first one, by a new plan: much may have changed."""
         # Not self, which is to be collected when nothing else refers to it.
         planner, cgroups, home = self._planner, self._cgroups, self._home
+        stand_in = self._git_stand_in
 
         def prepared() -> tuple[PoolKey, Callable[[], LaunchSpec]]:
             plan = planner.plan(with_mounts=tier.has_mounts)
             plan = replace(plan, home=home.ready() if home else None)
+            if tier.has_mounts:
+                plan = with_stand_in(plan, stand_in)
 
             def launch() -> LaunchSpec:
                 spec = tier.launch_spec(plan, Program("python", ""), limits, is_prewarmed=True)
@@ -368,6 +406,21 @@ class Sandbox:
                 self._self_test_result = self._self_test.find()
                 self._cgroups = find_cgroups(self._cache)
             return self._self_test_result
+
+
+def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
+    """Return *plan* with *stand_in* in the place of the project's `.git`, if that can be."""
+    git = plan.project / ".git"
+    blocked = (*plan.hidden, *plan.own_code, *plan.protected_links, *(p for p, _ in plan.replaced))
+    if git not in plan.repository or any(git in (path, *path.parents) for path in blocked):
+        return plan
+    return replace(plan, git_stand_in=stand_in.folder())
+
+
+def _has_met_read_only_git(plan: MountPlan, result: Result) -> bool:
+    """Return whether a program seems to have failed because `.git` is read-only to it."""
+    said = result.tail or result.head
+    return bool(plan.repository) and "Read-only file system" in said and ".git" in said
 
 
 def _protected_repositories(plan: MountPlan) -> Sequence[Path]:

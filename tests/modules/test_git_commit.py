@@ -243,8 +243,27 @@ def test_a_file_that_only_claims_to_be_a_worktree_is_refused(root: Path, tmp_pat
         commit(tmp_path / "claim")
 
 
-def test_it_is_asked_about(root: Path, tmp_path: Path) -> None:
-    assert (root / "a.txt").exists()
+def test_it_goes_without_a_question_and_can_be_undone(root: Path, tmp_path: Path) -> None:
+    git("commit", "-q", "--allow-empty", "-m", "first", at=root)
+    (root / "new").write_text("new\n")
+    before = git("status", "--porcelain", at=root)
+    with assembled_terminal(
+        tmp_path, call_reply("git_commit", message="x"), text_reply("ok")
+    ) as made:
+        events = run_turn(made.terminal, "commit")
+        assert not [event for event in events if isinstance(event, ApprovalAsked)]
+        assert git("log", "-1", "--format=%s", at=root) == "x\n"
+        run_turn(made.terminal, "/undo")
+    assert git("log", "-1", "--format=%s", at=root) == "first\n"
+    assert git("status", "--porcelain", at=root) == before
+
+
+def test_where_undo_does_not_hold_the_repository_it_is_asked_about(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / ".git").rename(tmp_path / "outside")
+    (root / ".git").write_text(f"gitdir: {tmp_path / 'outside'}\n")
+    git("config", "core.worktree", str(root), at=root)
     with assembled_terminal(
         tmp_path, call_reply("git_commit", message="x"), text_reply("ok")
     ) as made:

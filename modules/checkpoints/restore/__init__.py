@@ -3,6 +3,8 @@
 - apply         Carrying out a plan in the folder, in an order that leaves nothing half done.
 - apply_steps   Steps that apply one operation of a plan, in the order in which they must run.
 - atomic_file   Atomic replacement and removal of one file: at any moment it is whole or not there.
+- git_restore   Bringing the state of the project's repository back: branches, HEAD, index, stash
+                and the like.
 - hardlinks     Hard links: the names that a file had, and those that it can be linked to.
 - merge3        Three-way merging of text, line by line.
 - operations    Plan of operations that bring a folder from one state to another; values only.

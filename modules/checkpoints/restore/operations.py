@@ -52,23 +52,28 @@ class Skipped:
 
 @dataclass(slots=True)
 class Plan:
-    """Renames come first, in order; the paths of *operations* are those after them."""
+    """Renames come first, in order; the paths of *operations* are those after them.
+
+    *git* brings the state of the project's repository from one to another.
+    """
 
     renames: list[Rename] = field(default_factory=list)
     operations: list[PathOperation] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    git: tuple[Entry, Entry] | None = None
 
     def encode(self) -> bytes:
         operations = [
             [operation.path, operation.old, operation.new] for operation in self.operations
         ]
         rest = to_plain([self.renames, self.conflicts, self.skipped])
-        return zlib.compress(json.dumps([operations, *rest]).encode(), 1)
+        return zlib.compress(json.dumps([operations, *rest, self.git]).encode(), 1)
 
     @classmethod
     def decode(cls, data: bytes) -> Plan:
-        operations, renames, conflicts, skipped = json.loads(zlib.decompress(data))
+        operations, renames, conflicts, skipped, *more = json.loads(zlib.decompress(data))
+        git = more[0] if more else None  # a journal of before had none
         return cls(
             from_plain(list[Rename], renames),
             [
@@ -77,6 +82,7 @@ class Plan:
             ],
             from_plain(list[Conflict], conflicts),
             from_plain(list[Skipped], skipped),
+            (Entry(*git[0]), Entry(*git[1])) if git else None,
         )
 
 

@@ -71,6 +71,7 @@ class _Planner:
         self._before_root, self._now_root = before, now
         self._finder, self._earlier = PathLookup(objects, now), PathLookup(objects, before)
         self._relinked = undone.relinked
+        self._git = undone.git
         self._after, self._before = undone.side(0), undone.side(1)
         self._now = {**self._after, **person_diff.side(1)}
         for path, (_, new) in person_diff.pairs.items():
@@ -92,6 +93,7 @@ class _Planner:
             self._plan_path(path)
         self._plan_links()
         self._plan_touched_folders()
+        self._plan.git = self._git
         return self._plan
 
     def _follow_rename(self, rename: Rename) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from core.cards import Change
 from modules.checkpoints.snapshot.entries import (
     EXPECTED_REASONS,
+    GIT,
     Entries,
     Entry,
     is_folder,
@@ -90,6 +91,16 @@ def walk(objects: ObjectStore, root: Entry, path: str = "") -> Iterator[tuple[st
             pending += [(join(path, name), one) for name, one in reversed(inner.items())]
 
 
+def git_contents(objects: ObjectStore, repository: Entry) -> dict[str, str]:
+    """Return the contents of the files of the state of *repository*, each by its name in there.
+
+    A content that is not held is known by its times. Raises `DamagedObject`.
+    """
+    state = repository.git_state
+    found = walk(objects, state) if state else ()
+    return {path: _content_key(entry) for path, entry in found if not is_folder(entry)}
+
+
 class TreeDigests:
     """Digests of what folders contain, without times and inodes; equal ones look the same."""
 
@@ -130,13 +141,15 @@ def _content_key(entry: Entry) -> str:
 class TreeDiff:
     """Difference between two root entries, by path; *damaged* folders could not be compared.
 
-    *relinked* are files that are alike, but may share their names with others than before.
+    *relinked* are files that are alike, but may share their names with others than before. *git*
+    are the two sides of the project's repository if what is held of its state differs.
     """
 
     objects: ObjectStore
     pairs: dict[str, Pair] = field(default_factory=dict)
     relinked: set[str] = field(default_factory=set)
     damaged: list[str] = field(default_factory=list)
+    git: tuple[Entry, Entry] | None = None
 
     def compare(self, old: Entry | None, new: Entry | None, path: str = "") -> TreeDiff:
         """Add what differs at *path* and below; what has equal digests is not looked into."""
@@ -154,6 +167,8 @@ class TreeDiff:
         self, old: Entry | None, new: Entry | None, path: str
     ) -> tuple[Entries, Entries]:
         """Add what differs at *path* itself; return what is to be compared below."""
+        if path == GIT and old and new and self._is_other_git_state(old, new):
+            self.git = old, new
         if not same_entry(old, new):
             self.pairs[path] = (old, new)
         elif old and new and is_relinked(old, new):
@@ -174,6 +189,16 @@ class TreeDiff:
             self.damaged.append(path)
             return {}, {}
 
+    def _is_other_git_state(self, old: Entry, new: Entry) -> bool:
+        """Return whether the state of the repository differs; one not known differs from none."""
+        if old.git_state is None or new.git_state is None or old.content == new.content:
+            return False
+        try:
+            return git_contents(self.objects, old) != git_contents(self.objects, new)
+        except DamagedObject:
+            self.damaged.append(GIT)
+            return False
+
     def _inner(self, entry: Entry | None) -> Entries:
         return self.objects.entries_of(entry) if entry is not None and entry.is_folder else {}
 
@@ -187,7 +212,10 @@ class TreeDiff:
         Times alone are worth a word only where nothing else happened: every file that comes or goes
         changes that of its folder.
         """
-        return [difference.change for difference in self.differences() or self.time_differences()]
+        changes = [one.change for one in self.differences()]
+        if self.git:
+            changes.append(Change("modified", GIT))
+        return changes or [one.change for one in self.time_differences()]
 
     def time_differences(self) -> list[Difference]:
         """Return the differences that are of times alone.

@@ -39,6 +39,16 @@ class Entry(NamedTuple):
     metadata: str = ""
 
     @property
+    def git_state(self) -> Entry | None:
+        """Of a repository the folder that holds its state, to be walked like any; else None.
+
+        For all else what git keeps is one thing that is not held.
+        """
+        if self.not_stored_reason != "git" or not self.content:
+            return None
+        return self._replace(not_stored_reason="")
+
+    @property
     def is_folder(self) -> bool:
         """Whether its entries are known; a folder that is not held is not one of these."""
         return stat.S_ISDIR(self.mode) and not self.not_stored_reason
@@ -76,6 +86,9 @@ REASONS: dict[str, Phrase] = {
     "git": phrase("git's own data is never touched"),
     "ours": phrase("Onefold itself and its data are never touched"),
 }
+
+GIT = ".git"
+"""Path of the repository whose state is held, beside the files of the project."""
 
 EXPECTED_REASONS = frozenset({"git", "ours"})
 """Reasons of which nobody needs to be warned."""

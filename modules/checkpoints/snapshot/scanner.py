@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from modules.checkpoints.snapshot import dirfd
 from modules.checkpoints.snapshot.entries import (
     EXPECTED_REASONS,
+    GIT,
     Entries,
     Entry,
     entry_of,
@@ -20,6 +21,7 @@ from modules.checkpoints.snapshot.reader import FileReader
 from modules.checkpoints.snapshot.temporary_access import TemporaryAccess
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from modules.checkpoints.store.quotas import Quotas
+from modules.files.git.state_names import is_state_file, may_hold_state
 from modules.files.own_code import OwnCode
 
 _MAX_OPEN_FOLDERS = 150
@@ -116,16 +118,19 @@ class Scanner:
         folders: list[str] = []
         with os.scandir(dir_fd) as items:
             for item in items:
-                self._add_item(path, item, entries, folders, previous_entries or {})
-        if ".git" in entries and _is_empty_folder(dir_fd, ".git"):
-            del entries[".git"]  # no repository, but the mount point of a sandbox that still runs
+                if not _is_in_git(path) or _is_git_state(join(path, item.name), item):
+                    self._add_item(path, item, entries, folders, previous_entries or {})
+        if GIT in entries and _is_empty_folder(dir_fd, GIT):
+            del entries[GIT]  # no repository, but the mount point of a sandbox that still runs
         previous_folders = _previous_folders(entries, folders, previous_entries or {})
         changed = [
             self._scan_child(dir_fd, path, child, entries, previous_folders.get(child), depth)
             for child in folders
         ]
         status = os.fstat(dir_fd)
-        entry = folder_entry_of(status)._replace(metadata=metadata_of(dir_fd, status))
+        entry = _folder_entry(path, status)
+        if not _is_in_git(path):
+            entry = entry._replace(metadata=metadata_of(dir_fd, status))
         if (
             previous_entries is not None
             and not any(changed)
@@ -159,13 +164,10 @@ class Scanner:
         except FileNotFoundError:
             return
         name, mode = item.name, status.st_mode
-        if self.own_code.is_present and self.own_code.contains(join(path, name)):
-            kind = stat.S_IFMT(mode)
-            entries[name] = Entry(kind, 0, 0, 0, status.st_ino, status.st_dev, "", "ours")
-        elif name == ".git" and not stat.S_ISREG(mode):  # such a file only says where git's data is
-            entries[name] = Entry(
-                stat.S_IFMT(mode), 0, 0, 0, status.st_ino, status.st_dev, "", "git"
-            )
+        if (entry := self._opaque_entry(join(path, name), status)) is not None:
+            entries[name] = entry
+            if join(path, name) == GIT and stat.S_ISDIR(mode):
+                folders.append(name)
         elif stat.S_ISREG(mode):
             previous = previous_entries.get(name)
             if previous is not None and self._is_unchanged(previous, status):
@@ -176,7 +178,7 @@ class Scanner:
                 entries[name] = entry_of(status)
                 self._reader.add(path, entries, name, may_chmod=self._may_chmod(previous))
         elif stat.S_ISDIR(mode):
-            entries[name] = folder_entry_of(status)
+            entries[name] = _folder_entry(join(path, name), status)
             folders.append(name)
         elif stat.S_ISLNK(mode):
             # Its target is read with the folder open: see _inner.
@@ -187,6 +189,17 @@ class Scanner:
         else:
             entries[name] = entry_of(status, why="special")
             self._report_not_stored(path, name, "special")
+
+    def _opaque_entry(self, path: str, status: os.stat_result) -> Entry | None:
+        """Return the entry of *path* if what is in it is ours or git's, None for all else."""
+        if self.own_code.is_present and self.own_code.contains(path):
+            reason = "ours"
+        elif path.rpartition("/")[2] == GIT and not stat.S_ISREG(status.st_mode):
+            reason = "git"  # such a file only says where git's data is
+        else:
+            return None
+        kind = stat.S_IFMT(status.st_mode)
+        return Entry(kind, 0, 0, 0, status.st_ino, status.st_dev, "", reason)
 
     def _is_unchanged(self, previous: Entry, status: os.stat_result) -> bool:
         stamp = (
@@ -218,6 +231,8 @@ class Scanner:
             if entry.is_link:
                 entries[name] = entry._replace(content=os.readlink(name, dir_fd=dir_fd))
                 return entries[name] != previous
+            if entry.not_stored_reason == "git":
+                return self._scan_git(dir_fd, entries, previous)
             if entry.identity in self.excluded:
                 return self._mark_not_stored(path, name, entries, "ours")
             if depth >= _MAX_OPEN_FOLDERS:
@@ -240,6 +255,18 @@ class Scanner:
             return self._mark_not_stored(path, name, entries, "unreadable")
         entries[name] = entries[name]._replace(mode=entry.mode)
         return is_changed
+
+    def _scan_git(self, dir_fd: int, entries: Entries, previous: Entry | None) -> bool:
+        """Scan the state of the project's repository; it alone is held of it, if it can be read."""
+        repository = entries[GIT]
+        state = previous.git_state if previous else None
+        try:
+            is_changed = self._scan_subfolder(dir_fd, "", GIT, entries, state, 0)
+        except PermissionError:
+            entries[GIT] = repository
+            return repository != previous
+        entries[GIT] = repository._replace(content=entries[GIT].content)
+        return is_changed or previous is None or entries[GIT] != previous
 
     def _defer(self, folder: _Deferred) -> bool:
         if folder.depth >= _LEVELS or len(folder.parent) > _LONGEST_PATH:
@@ -295,6 +322,25 @@ def _is_empty_folder(dir_fd: int, name: str) -> bool:
             return not os.listdir(folder)  # noqa: PTH208 - of a descriptor
     except OSError:
         return False
+
+
+def _is_in_git(path: str) -> bool:
+    return path == GIT or path.startswith(f"{GIT}/")
+
+
+def _is_git_state(path: str, item: os.DirEntry[str]) -> bool:
+    """Return whether *item* at *path*, in `.git`, is a plain file of its state, or holds such."""
+    name = path.removeprefix(f"{GIT}/")
+    if item.is_dir(follow_symlinks=False):
+        return may_hold_state(name)
+    return item.is_file(follow_symlinks=False) and is_state_file(name)
+
+
+def _folder_entry(path: str, status: os.stat_result) -> Entry:
+    """Return the entry of the folder *path*. Of one in `.git` only that it is there counts."""
+    if _is_in_git(path):
+        return Entry(stat.S_IFDIR, 0, 0, 0, 0, 0)
+    return folder_entry_of(status)
 
 
 def _previous_folders(entries: Entries, folders: list[str], previous_entries: Entries) -> Entries:

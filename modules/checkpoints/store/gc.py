@@ -67,6 +67,7 @@ def reachable(objects: ObjectStore, roots: Iterable[Entry]) -> set[bytes]:
     pending = list(roots)
     while pending:
         entry = pending.pop()
+        entry = entry.git_state or entry
         if not (entry.is_folder or entry.is_file) or bytes.fromhex(entry.content) in visited:
             continue
         visited.add(bytes.fromhex(entry.content))

@@ -10,6 +10,8 @@
                     person's.
 - git_guard         Finding the repository of a folder: git runs commands that are named there.
 - git_runs          Runs of git for the model: a failure is a sentence that it can act on.
+- index_file        Git's index, read by us: which files it names, and nothing that a stranger could
+                    put beside.
 - isolated_git      Running git so that it starts no program, whatever a repository holds.
 - remote_address    Addresses of remotes: what a repository says of them, and which of them git may
                     be sent to.
@@ -17,6 +19,10 @@
 - secret_scan       Scanning of what is to be published for secrets.
 - staging           Staging of a commit in an index of its own, so that git's own data changes at
                     the end only.
+- state_changes     Changes of a repository's state, found between two of its states and made under
+                    git's own locks.
+- state_names       Names of the files in which git keeps the state of a repository, and what is in
+                    them.
 - submodule_pipes   Submodules that an index names: git reads a little of them, and may wait at a
                     pipe there.
 - transport         Git over the network as the person: their credentials, and nothing of the

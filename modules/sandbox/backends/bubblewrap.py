@@ -5,7 +5,8 @@ The reasons for what looks odd:
 - as root, /proc/sys stays writable unless all of /proc is read-only, capabilities or not;
 - the first process inside is bubblewrap itself: its /proc/1/exe is the machine's own file, past all
   mounts, and whoever owns it could change its permissions;
-- all of `.git` is a read-only mount: of single files in it, the folder around could be renamed;
+- all of `.git` is a mount, read-only or a stand-in: of single files in it, the folder around could
+  be renamed;
 - every tmpfs has a size, and those that cannot have one are made read-only: they are memory;
 - a user namespace inside is refused, by a limit where the system lets us set it, and by the filter.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
+from modules.sandbox.git.stand_in import OBJECTS_IN_SANDBOX
 from modules.sandbox.home.variables import HOME_IN_SANDBOX, home_variables, own_programs
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
 from modules.sandbox.types import MEBIBYTE, Limits
@@ -129,6 +131,7 @@ def environment_of(plan: MountPlan, home: Path) -> dict[str, str]:
         **{"USER": user_name(), "LOGNAME": user_name()},
         **{"SHELL": "/bin/bash", "PATH": path, "TMPDIR": "/tmp"},  # noqa: S108
         **{"LANG": "C.UTF-8", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"},
+        "EDITOR": "true",  # what git would have edited stays as it proposes it
         **{"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
         **{"PIP_DISABLE_PIP_VERSION_CHECK": "1", "GIT_TERMINAL_PROMPT": "0"},
         # Files of other owners are nothing to fear in here, where git can reach nothing else.
@@ -220,12 +223,23 @@ def _project_mounts(plan: MountPlan) -> Iterator[str]:
         option = "--ro-bind" if path in plan.read_only_folders else "--bind"
         yield from (f"{option}-try" if path in plan.siblings else option, str(path), str(path))
     for path in (*plan.own_code, *plan.repository):
-        yield from ("--ro-bind", str(path), str(path))
+        if plan.git_stand_in and path == plan.project / ".git":
+            yield from _git_mounts(path, plan.git_stand_in)
+        else:
+            yield from ("--ro-bind", str(path), str(path))
     for path, source in plan.replaced:
         yield from ("--ro-bind", str(source), str(path))
     for path in plan.hidden:
         yield from _hide(path)
     yield from ("--remount-ro", "/")
+
+
+def _git_mounts(git: Path, stand_in: Path) -> Iterator[str]:
+    """Show *stand_in* at *git*, and the objects and submodules of that read-only."""
+    yield from ("--ro-bind", str(git / "objects"), OBJECTS_IN_SANDBOX)
+    yield from ("--bind", str(stand_in), str(git))
+    if (git / "modules").is_dir():
+        yield from ("--ro-bind", str(git / "modules"), str(git / "modules"))
 
 
 def _hide(path: Path) -> Iterator[str]:

@@ -103,7 +103,7 @@ class BubblewrapTier:
             ],
             code=program.code,
             seccomp=filter_program("namespaces"),
-            folders=(plan.project, *((plan.home,) if plan.home else ())),
+            folders=tuple(path for path in (plan.project, plan.home, plan.git_stand_in) if path),
             tmpfs_folders=(*memory_folders, *(() if plan.home else (HOME_IN_SANDBOX,))),
             notes=_notes(plan, plan.read_only_folders),
             is_prewarmed=is_prewarmed,

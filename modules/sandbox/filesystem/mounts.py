@@ -79,6 +79,8 @@ class MountPlan:
     """The person's own toolchains, read-only."""
     cover: Path | None = None
     """An empty file, to show in the place of what `toolchains` covers."""
+    git_stand_in: Path | None = None
+    """Folder to show, writable, in the place of the project's `.git`."""
 
     @property
     def read_only_folders(self) -> tuple[Path, ...]:

@@ -229,7 +229,11 @@ class Execution:
     def _watch(self, process: Process) -> None:
         spec = self._spec
         self._watchdog = Watchdog(
-            process.pid, spec.folders, self._limits, self._cgroup, tmpfs_folders=spec.tmpfs_folders
+            process.pid,
+            spec.folders,
+            self._limits,
+            self._cgroup,
+            tmpfs_folders=spec.tmpfs_folders,
         )
         self._next_check = time.monotonic() + _FIRST_CHECK
 

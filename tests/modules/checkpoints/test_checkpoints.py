@@ -347,18 +347,20 @@ def test_links_are_kept_as_links(root: Path, points: Checkpoints, tmp_path: Path
 # --- git ---------------------------------------------------------------------------------------
 
 
-def test_git_folders_are_never_touched(root: Path, points: Checkpoints) -> None:
+def test_what_is_no_state_in_git_folders_is_never_touched(root: Path, points: Checkpoints) -> None:
     write(root / ".git" / "HEAD", "ref")
     write(root / "sub" / ".git" / "HEAD", "ref")
     write(root / "sub" / "f", "one")
     before = points.take()
-    write(root / ".git" / "index", "new")
+    write(root / ".git" / "config", "new")
+    write(root / "sub" / ".git" / "HEAD", "other")
     write(root / "sub" / "f", "two")
     write(root / "cloned" / ".git" / "HEAD", "ref")
     write(root / "cloned" / "f", "x")
     result = points.undo(before.id, points.take().id)
     assert (root / "sub" / "f").read_text() == "one"
-    assert (root / ".git" / "index").read_text() == "new"
+    assert (root / ".git" / "config").read_text() == "new"
+    assert (root / "sub" / ".git" / "HEAD").read_text() == "other"
     assert (root / "cloned" / ".git" / "HEAD").exists()
     assert not (root / "cloned" / "f").exists()
     assert "cloned/.git" in left_paths(result)

@@ -323,7 +323,8 @@ BASH = {
     "link what git has": "ln .git/config linked && echo linked",
     "change .git": (
         "for file in config hooks/pre-commit commondir config.worktree HEAD info/x; do\n"
-        "  echo x 2>&- >> .git/$file && echo $file; done; git config a.b c && echo config"
+        "  mkdir -p .git/hooks; echo x 2>&- >> .git/$file; done\n"
+        "git config a.b c; mv .git/HEAD .git/x"
     ),
 }
 
@@ -390,12 +391,19 @@ def successes(
     for name, code in BASH.items():
         if name in expected:
             continue
+        before = _git_files(sandbox_home.project)
         output = sandbox_home.bash(f"{{ {code}\n}} 2>/dev/null").output
-        if output.strip():
+        if output.strip() or _git_files(sandbox_home.project) != before:
             successful[name] = output
     if _machine_state() != state_before and "change the machine" not in expected:
         successful["change the machine"] = f"{state_before} became {_machine_state()}"
     return successful
+
+
+def _git_files(project: Path) -> dict[str, bytes]:
+    """Return what is in the repository of *project*: a run may only seem to have changed it."""
+    files = (path for path in (project / ".git").rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files}
 
 
 def _machine_state() -> dict[str, tuple[int, int]]:

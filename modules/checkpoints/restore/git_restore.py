@@ -1,0 +1,117 @@
+"""Bringing the state of the project's repository back: branches, HEAD, index, stash and the like.
+
+All of it or nothing: where the person's own git has gone on with what the change had touched, the
+repository stays as it is. What is no state (objects, config, hooks) is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from modules.checkpoints.restore.operations import Skipped
+from modules.checkpoints.snapshot.diff import git_contents, lookup, walk
+from modules.checkpoints.snapshot.entries import GIT, REASONS, Entry
+from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
+from modules.files.git.isolated_git import isolated_git
+from modules.files.git.state_changes import (
+    GitState,
+    StateChange,
+    StateLocked,
+    StateMoved,
+    apply_changes,
+    changes_between,
+)
+from modules.files.git.state_names import is_object_id
+from utils.i18n import Phrase, UserError, phrase
+from utils.system.child import TimedOut
+from utils.text.clean import visible
+
+
+class _ObjectGone(Exception):
+    """An object that the state names is not in the repository any more."""
+
+
+def restore_git(
+    objects: ObjectStore, root_fd: int, root: Path, old: Entry, new: Entry
+) -> list[Skipped]:
+    """Bring the repository in *root*, the folder *root_fd*, from the state *old* to *new*.
+
+    Return why that was not done; nothing was changed then. Applied again, it does nothing.
+    """
+    try:
+        _check_place(root_fd, root, old)
+        changes = changes_between(_state(objects, old), _state(objects, new))
+        _check_objects(root, changes)
+        apply_changes(root / GIT, changes)
+    except (StateMoved, ValueError) as error:
+        name = visible(f"{GIT}/{error.name}") if isinstance(error, StateMoved) else GIT
+        why = phrase("changed since ({name}), so branches, HEAD and index were kept", name=name)
+        return [Skipped(GIT, why)]
+    except StateLocked as error:
+        why = phrase("another git is at work: it holds {name}", name=visible(error.name))
+        return [Skipped(GIT, why, is_passing=True)]
+    except _ObjectGone:
+        return [Skipped(GIT, phrase("git has removed the commits meanwhile (git gc)"))]
+    except _NotHeld as error:
+        return [Skipped(GIT, error.why)]
+    except DamagedObject:
+        return [Skipped(GIT, phrase("what was held of it is damaged"))]
+    except OSError as error:
+        why = phrase("the system says: {why}", why=error.strerror or str(error))
+        return [Skipped(GIT, why, is_passing=True)]
+    return []
+
+
+class _NotHeld(Exception):
+    """A file of the state is not held; *why* says the reason."""
+
+    def __init__(self, why: Phrase) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+def _check_place(root_fd: int, root: Path, old: Entry) -> None:
+    """Raise `StateMoved` if another folder is there than the one that was looked at."""
+    is_root = os.path.samestat(os.fstat(root_fd), root.stat())
+    status = (root / GIT).lstat()
+    if not is_root or (status.st_dev, status.st_ino) != old.identity:
+        raise StateMoved(GIT)
+
+
+def _state(objects: ObjectStore, repository: Entry) -> GitState:
+    state = repository.git_state
+    assert state is not None  # noqa: S101 - a plan has it only if it is known
+    for _, entry in walk(objects, state):
+        if entry.not_stored_reason:
+            raise _NotHeld(REASONS[entry.not_stored_reason])
+
+    def read(name: str) -> bytes:
+        entry = lookup(objects, state, name)
+        assert entry is not None  # noqa: S101 - the name is one of the digests
+        return objects.read(entry.content)
+
+    return GitState(git_contents(objects, repository), read)
+
+
+def _check_objects(root: Path, changes: Sequence[StateChange]) -> None:
+    """Raise `_ObjectGone` if a ref would name what is not there any more."""
+    ids = sorted(set(_object_ids(changes)))
+    try:
+        git = isolated_git(root)
+        if not ids or git is None:
+            return
+        stdin = b"".join(one + b"\n" for one in ids)
+        answer = git.run("cat-file", "--batch-check=%(objecttype)", stdin=stdin)
+    except (UserError, TimedOut) as error:
+        raise OSError(str(error)) from None
+    if answer.code or b" missing" in answer.output:
+        raise _ObjectGone
+
+
+def _object_ids(changes: Sequence[StateChange]) -> Iterator[bytes]:
+    for change in changes:
+        value = (change.new or b"").strip()
+        if (change.is_ref or change.name.endswith("HEAD")) and is_object_id(value):
+            yield value

@@ -1,0 +1,103 @@
+"""Names of the files in which git keeps the state of a repository, and what is in them.
+
+That is where the branches, HEAD, the index and the stash stand, and what of a merge, a rebase or
+the like is under way. None of them is a setting: hooks, config, attributes, alternates and what
+says where a repository lies are not among them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_FILES = frozenset({
+    *("HEAD", "ORIG_HEAD", "index", "packed-refs", "AUTO_MERGE", "MERGE_AUTOSTASH"),
+    *("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "COMMIT_EDITMSG"),
+    *("CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"),
+    *("BISECT_ANCESTORS_OK", "BISECT_EXPECTED_REV", "BISECT_FIRST_PARENT", "BISECT_LOG"),
+    *("BISECT_NAMES", "BISECT_START", "BISECT_TERMS"),
+})  # fmt: skip
+_WORKTREE_FILES = frozenset({"gitdir", "commondir", "locked"})
+_TREES = ("refs", "logs")
+_STEP_FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
+_STEP_FILE = re.compile(r"[\w.-]{1,100}")
+_NEVER = frozenset({"gpg_sign_opt"})  # an option for the program that signs
+_WORKTREE = re.compile(r"worktrees/(?P<name>[^/]+)/(?P<inner>.+)")
+
+_FORBIDDEN = re.compile(
+    r"[\0-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|[/.]$"
+    r"|^refs/(heads|tags)/-"
+)
+_OBJECT_ID = re.compile(rb"[0-9a-f]{40}")
+_SYMBOLIC = re.compile(rb"ref: (refs/[^\n]+)")
+
+Refs = dict[str, bytes]
+"""What each ref is: an object id in hexadecimal, or `ref: ` and another name."""
+
+
+def is_state_file(name: str) -> bool:
+    """Return whether the file *name*, a path in a repository, is one of them."""
+    if match := _WORKTREE.fullmatch(name):
+        inner = match["inner"]
+        return inner in _WORKTREE_FILES or (inner != "packed-refs" and _is_own_state(inner))
+    return _is_own_state(name)
+
+
+def _is_own_state(name: str) -> bool:
+    top, _, rest = name.partition("/")
+    if name.endswith(".lock") or not rest:
+        return name in _FILES
+    if top in _STEP_FOLDERS:
+        return _STEP_FILE.fullmatch(rest) is not None and rest not in _NEVER
+    return top in _TREES
+
+
+def may_hold_state(folder: str) -> bool:
+    """Return whether a file in *folder*, a path in a repository, may be one of them."""
+    parts = folder.split("/")
+    if parts[0] == "worktrees":
+        parts = parts[2:]
+        if not parts:
+            return True
+    return parts[0] in _TREES or (len(parts) == 1 and parts[0] in _STEP_FOLDERS)
+
+
+def is_ref_name(name: str) -> bool:
+    """Return whether git takes *name* for that of a ref (`git check-ref-format`), and no option."""
+    return name.startswith("refs/") and len(name) < 4096 and _FORBIDDEN.search(name) is None
+
+
+def is_object_id(text: bytes) -> bool:
+    return _OBJECT_ID.fullmatch(text) is not None
+
+
+def symbolic_target(value: bytes) -> str | None:
+    """Return the ref that the symbolic ref *value* leads to; None if it is none."""
+    match = _SYMBOLIC.fullmatch(value)
+    return match[1].decode("utf-8", "surrogateescape") if match else None
+
+
+def parse_packed_refs(content: bytes) -> Refs:
+    """Return the refs in a `packed-refs` file. Raises `ValueError` for what git does not write."""
+    refs: Refs = {}
+    for line in content.splitlines():
+        if line.startswith((b"#", b"^")) or not line:
+            continue
+        value, space, name = line.partition(b" ")
+        if not space or not is_object_id(value):
+            raise ValueError(f"no line of packed refs: {line[:100]!r}")
+        refs[name.decode("utf-8", "surrogateescape")] = value
+    return refs
+
+
+def without_packed_refs(content: bytes, names: Mapping[str, object]) -> bytes:
+    """Return the `packed-refs` file *content* without the refs *names*."""
+    kept: list[bytes] = []
+    is_dropped = False
+    for line in content.splitlines(keepends=True):
+        if not line.startswith(b"^"):  # what a tag leads to stands in the line after it
+            name = line.rstrip(b"\n").partition(b" ")[2].decode("utf-8", "surrogateescape")
+            is_dropped = not line.startswith(b"#") and name in names
+        if not is_dropped:
+            kept.append(line)
+    return b"".join(kept)

@@ -1,0 +1,242 @@
+"""What git did in a run is taken back and brought again exactly, whatever it was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.snapshot.diff import git_contents
+from modules.checkpoints.store.gc import reachable
+from modules.checkpoints.undo.undo_results import UndoResult
+from modules.sandbox.backends import selftest
+from modules.sandbox.sandbox import Program
+from tests.modules.checkpoints.folders import checkpoints
+from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process, run_to_end
+
+BASE = """
+git checkout -qb main
+for n in 1 2 3; do echo "line $n" > f; echo $n > "g$n"; git add .; git commit -qm "change $n"; done
+git checkout -qb side HEAD~1; echo other > f; git commit -qam "side 1"
+echo s > s; git add s; git commit -qm "side 2"
+git checkout -qb far HEAD~2; echo far > far; git add far; git commit -qm far
+git tag -a v1 -m v1 main; git tag light side; git notes add -m note main
+git pack-refs --all; git checkout -q main; git branch loose
+echo stashed >> f; git stash -q
+"""
+
+STOPPED_REBASE = "git checkout -q side; git rebase main || true"
+
+SEQUENCES = {
+    "add": "echo n > n; git add n; echo m >> f",
+    "commit": "echo n > n; git add n; git commit -qm n",
+    "amend": "echo n >> f; git commit -qa --amend -m other",
+    "commit in parts": "echo n > n; echo m > m; git add -N m; git add n; git commit -qm n",
+    "stash": "echo n >> f; echo u > u; git stash -qu",
+    "pop": "git stash pop -q",
+    "drop": "git stash drop -q",
+    "three stashes": "for n in 1 2 3; do echo $n > f; git stash -q; done;"
+    " git stash drop -q 'stash@{1}'",
+    "branch": "git branch new; git branch -m loose other; git branch -D far",
+    "packed branches": "git branch -D side far; git tag -d v1; git pack-refs --all --prune",
+    "a folder of branches": "git branch -D loose; git branch loose/a; git branch loose/b",
+    "checkout": "git checkout -q side",
+    "switch": "git switch -qc topic; echo t > t; git add t; git commit -qm t; git switch -q main",
+    "a detached HEAD": "git checkout -q main~1; echo d > d; git add d; git commit -qm d",
+    "an orphan": "git checkout -q --orphan new; git rm -rqf .; echo o > o; git add o;"
+    " git commit -qm o",
+    "merge": "git merge -q far",
+    "fast forward": "git checkout -q loose; git commit -qm e --allow-empty; git checkout -q main;"
+    " git merge -q loose",
+    "a merge that stops": "git merge side || true",
+    "a merge ended": "git merge side || true; echo both > f; git add f; git commit -qm both",
+    "a merge given up": "git merge side || true; git merge --abort",
+    "squash": "git merge -q --squash far",
+    "rebase": "git checkout -q far; git rebase -q main",
+    "a rebase that stops": STOPPED_REBASE,
+    "a rebase ended": f"{STOPPED_REBASE}; echo both > f; git add f; git rebase --continue",
+    "a rebase given up": f"{STOPPED_REBASE}; git rebase --abort",
+    "a rebase by hand": "git checkout -q far;"
+    " GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -i main",
+    "a rebase by patches": "git checkout -q side; git rebase --apply main || true",
+    "cherry-pick": "git cherry-pick far",
+    "a cherry-pick that stops": "git cherry-pick side~1 side || true",
+    "revert": "git revert --no-edit HEAD",
+    "reset": "git reset -q --hard HEAD~2",
+    "a soft reset": "git reset -q --soft HEAD~1; git reset -q HEAD g1",
+    "tag": "git tag t; git tag -a u -m u; git tag -d light; git tag -f v1 far",
+    "notes": "git notes add -f -m other main; git notes add -m n side",
+    "worktree": "git worktree add -q tree side; cd tree; echo w > w; git add w; git commit -qm w",
+    "a worktree gone": "git worktree add -q tree -b new; git worktree remove tree",
+    "a worktree in a rebase": "git worktree add -q tree side; cd tree; git rebase main || true",
+    "bisect": "git bisect start HEAD HEAD~2; git bisect good",
+    "mv and rm": "git mv f h; git rm -q g1; git commit -qm moved",
+    "restore": "echo x > f; git add f; git restore --staged f; git restore f;"
+    " git rm -q --cached g2",
+    "reflog": "git reset -q --hard HEAD~1; git reset -q --hard 'HEAD@{1}';"
+    " git reflog expire --expire=now --all",
+    "symbolic ref": "git symbolic-ref refs/heads/alias refs/heads/main;"
+    " git update-ref refs/x/y HEAD",
+    "repack": "echo n > n; git add n; git commit -qm n; git repack -adqn; git prune",
+    "flags": "git update-index --assume-unchanged g1; git update-index --skip-worktree g2",
+}  # fmt: skip
+
+
+@pytest.fixture(params=["A", "C"])
+def sandbox_home(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SandboxHome]:
+    if request.param == "C":
+        monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
+    with home_of_process(tmp_path) as home:
+        (home.home / ".gitconfig").write_text(
+            "[user]\n\tname = Ann O'Neill\n\temail = ann@example.org\n[safe]\n\tdirectory = *\n"
+        )
+        subprocess.run(["bash", "-ec", BASE], cwd=home.project, check=True, capture_output=True)
+        yield home
+
+
+@pytest.fixture
+def points(sandbox_home: SandboxHome) -> Iterator[Checkpoints]:
+    with checkpoints(sandbox_home.project, sandbox_home.data / "store") as store:
+        yield store
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *arguments]
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    answer = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return f"{answer.stdout}{answer.returncode}"
+
+
+IDENTITY = "".join(
+    f"export GIT_{role}_NAME=a GIT_{role}_EMAIL=a; " for role in ("AUTHOR", "COMMITTER")
+)
+
+QUESTIONS = (
+    "for-each-ref --format=%(refname)%(objectname)%(symref)", "symbolic-ref -q HEAD",
+    "rev-parse HEAD", "ls-files --stage -v", "status --porcelain --branch", "stash list",
+    "reflog --all", "worktree list --porcelain", "status",
+)  # fmt: skip
+
+
+def git_state(project: Path) -> list[str]:
+    """Return what git says of the state of *project*, and of a work tree in it."""
+    trees = [project, *(path.parent for path in sorted(project.glob("*/.git")))]
+    return [git(tree, *question.split()) for tree in trees for question in QUESTIONS]
+
+
+def files_of(project: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(project)): path.read_bytes()
+        for path in sorted(project.rglob("*"))
+        if path.is_file() and ".git" not in path.relative_to(project).parts[:1]
+    }
+
+
+@pytest.mark.as_root
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_a_sequence_of_git_is_undone_and_redone(
+    sandbox_home: SandboxHome, points: Checkpoints, name: str
+) -> None:
+    project, sandbox = sandbox_home.project, sandbox_home.sandbox()
+    identity = IDENTITY if sandbox.report().tier == "C" else ""
+    before, state_before, files_before = points.take(), git_state(project), files_of(project)
+    result = run_to_end(sandbox, Program("bash", f"set -e; {identity}{SEQUENCES[name]}"))
+    after, state_after, files_after = points.take(), git_state(project), files_of(project)
+    assert result.exit_code == 0, result.output
+    assert not result.notes
+    assert state_after != state_before
+    assert "error" not in git(project, "fsck", "--strict", "--no-dangling")
+    undone = points.undo(before.id, after.id)
+    assert not undone.skipped
+    assert (git_state(project), files_of(project)) == (state_before, files_before)
+    assert git(project, "fsck", "--strict", "--no-dangling") == "0"
+    redone = points.undo(undone.before, undone.after)
+    assert not redone.skipped
+    assert (git_state(project), files_of(project)) == (state_after, files_after)
+    points.rewind(before.id)
+    assert (git_state(project), files_of(project)) == (state_before, files_before)
+
+
+@pytest.mark.as_root
+class TestThePersonWentOn:
+    """What a call did to git, when the person's own git has been at work since."""
+
+    @pytest.fixture(autouse=True)
+    def _call(self, sandbox_home: SandboxHome, points: Checkpoints) -> None:
+        self.project, self.points = sandbox_home.project, points
+        self.before = points.take()
+        code = f"{IDENTITY}git checkout -q side; echo n > n; git add n; git commit -qm n"
+        assert run_to_end(sandbox_home.sandbox(), Program("bash", code)).exit_code == 0
+        self.after = points.take()
+
+    def undo(self) -> UndoResult:
+        return self.points.undo(self.before.id, self.after.id)
+
+    def test_on_the_same_branch_git_stays_and_the_files_go_back(self) -> None:
+        git(self.project, "commit", "-q", "--allow-empty", "-m", "theirs")
+        state = git_state(self.project)[:3]
+        (skipped,) = self.undo().skipped
+        assert str(skipped.why).startswith("changed since (.git/")
+        assert git_state(self.project)[:3] == state
+        assert not (self.project / "n").exists()
+
+    def test_on_another_branch_both_are_as_they_should(self) -> None:
+        git(self.project, "branch", "theirs")
+        git(self.project, "status")
+        assert self.undo().skipped == ()
+        assert git(self.project, "symbolic-ref", "HEAD") == "refs/heads/main\n0"
+        assert git(self.project, "log", "-1", "--format=%s", "theirs") == "n\n0"
+
+    def test_refs_that_were_packed_meanwhile_are_the_same_refs(self) -> None:
+        git(self.project, "pack-refs", "--all", "--prune")
+        assert self.undo().skipped == ()
+        assert git(self.project, "log", "-1", "--format=%s", "side") == "side 2\n0"
+
+    def test_a_lock_of_theirs_is_obeyed_and_the_undo_can_be_tried_again(self) -> None:
+        lock = self.project / ".git/HEAD.lock"
+        lock.touch()
+        (skipped,) = self.undo().skipped
+        assert skipped.is_passing
+        assert lock.exists()
+        lock.unlink()
+        assert self.undo().skipped == ()
+
+    def test_commits_that_git_removed_do_not_come_back_as_names(self) -> None:
+        undone = self.undo()
+        git(self.project, "reflog", "expire", "--expire=now", "--all")
+        git(self.project, "gc", "-q", "--prune=now")
+        state = git_state(self.project)[:3]
+        (skipped,) = self.points.undo(undone.before, undone.after).skipped
+        assert skipped.path == ".git"
+        assert git_state(self.project)[:3] == state
+        assert git(self.project, "fsck", "--strict", "--no-dangling") == "0"
+
+    def test_another_repository_in_its_place_is_left_alone(self) -> None:
+        shutil.rmtree(self.project / ".git")
+        git(self.project, "init", "-q")
+        self.undo()
+        assert git(self.project, "for-each-ref") == "0"
+
+
+@pytest.mark.as_root
+def test_what_git_did_is_whole_after_garbage_was_collected(
+    sandbox_home: SandboxHome, points: Checkpoints
+) -> None:
+    before, state = points.take(), git_state(sandbox_home.project)
+    run_to_end(sandbox_home.sandbox(), Program("bash", f"{IDENTITY}{SEQUENCES['commit']}"))
+    after = points.take()
+    used = reachable(points.objects, [points.root_of(before.id)])
+    repository = points.entry_at(before.id, ".git")
+    assert repository is not None
+    contents = git_contents(points.objects, repository)
+    assert {"HEAD", "index", "packed-refs", "logs/HEAD"} <= contents.keys()
+    assert {bytes.fromhex(content) for content in contents.values()} <= used
+    assert points.undo(before.id, after.id).skipped == ()
+    assert git_state(sandbox_home.project) == state

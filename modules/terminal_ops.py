@@ -14,6 +14,7 @@ from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarni
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
+from modules.sandbox.network.offline import lacks_network
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
@@ -135,6 +136,9 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             lines.append(
                 f"(timeout set to {seconds} s; {_MIN_SECONDS} to {self._max_seconds} are allowed)"
             )
+        is_for_network = _is_for_network(result, report) and network is None
+        if is_for_network:
+            lines.append(_network_hint(report))
         lines += [str(note) for note in result.notes]
         text = clean(result.whole).strip("\n")
         lines += [
@@ -146,7 +150,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             program.code,
             result.output,
             result.exit_code,
-            _ending_for_person(result),
+            _failed_for_network(report) if is_for_network else _ending_for_person(result),
             result.seconds,
             str(report.name),
             file_changes.run_later_first(),
@@ -308,6 +312,24 @@ def _ending_for_person(result: Result) -> Phrase:
             return phrase("it made too many files")
         case "killed":
             return phrase("the system killed it")
+
+
+def _is_for_network(result: Result, report: Report) -> bool:
+    """Return whether a run without the network looks as if it failed for want of that."""
+    is_failure = result.exit_reason == "timed out" or bool(result.exit_code)
+    return is_failure and report.tier != "D" and lacks_network(result.head + result.tail)
+
+
+def _network_hint(report: Report) -> str:
+    if report.tier in ("C", "M"):
+        return "It looks like want of network, to which there is no way in this sandbox."
+    return "It looks like want of network: call again with network=true to ask the person for it."
+
+
+def _failed_for_network(report: Report) -> Phrase:
+    if report.tier in ("C", "M"):
+        return phrase("failed: in this sandbox there is no way to the network")
+    return phrase("failed: it had no network (network=true asks for it)")
 
 
 def _describe_changes(file_changes: FileChanges) -> list[str]:

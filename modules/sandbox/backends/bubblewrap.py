@@ -20,6 +20,7 @@ from pathlib import Path
 from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
+from modules.sandbox.network.offline import OFFLINE_VARIABLES
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
 from modules.sandbox.types import MEBIBYTE
 
@@ -100,8 +101,11 @@ class Bubblewrap:
         yield from ("--remount-ro", "/dev")
 
 
-def environment_of(plan: MountPlan) -> dict[str, str]:
-    """Return all that a program finds in its environment."""
+def environment_of(plan: MountPlan, *, is_cut_off: bool = True) -> dict[str, str]:
+    """Return all that a program finds in its environment.
+
+    *is_cut_off* says whether nothing but the plan leads to the network.
+    """
     path = ["/usr/local/bin", "/usr/bin", "/bin"]
     interpreter = plan.interpreter
     if interpreter and interpreter.environment:
@@ -124,6 +128,8 @@ def environment_of(plan: MountPlan) -> dict[str, str]:
         names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
         variables |= dict.fromkeys(names, proxy)
         variables |= {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
+    elif is_cut_off:
+        variables |= OFFLINE_VARIABLES
     return variables | dict(plan.variables)
 
 

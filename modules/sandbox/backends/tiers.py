@@ -124,7 +124,7 @@ class LauncherTier:
             "folder": str(plan.project),
             "parent": os.getpid(),
             "environment": {
-                **environment_of(plan),
+                **environment_of(plan, is_cut_off=self.name != "D"),
                 **{"HOME": str(scratch), "TMPDIR": str(scratch)},
                 "GIT_CONFIG_NOSYSTEM": "1",  # git gives up where it is there and may not be read
             },

@@ -2,6 +2,8 @@
 
 - fetch          Fetching for a program from servers that it cannot reach itself: by password, or
                  plain http.
+- offline        Runs without the network: package managers are told so, and a failure for want of
+                 it is noticed.
 - package_index  Package indexes of the person's pip: asked of pip itself, and made usable in the
                  sandbox.
 - proxy          Proxy from the sandbox to the network: CONNECT to the hosts that are allowed, no

@@ -142,10 +142,9 @@ class Settings:
         ]
 
     @property
-    def pip_variables(self) -> dict[str, str]:
-        """The environment variables that say where packages come from."""
-        names = ("PIP_", "XDG_CONFIG_")
-        return {name: value for name, value in os.environ.items() if name.startswith(names)}
+    def package_variables(self) -> Mapping[str, str]:
+        """The environment, for what package managers and their settings take from it."""
+        return os.environ
 
     @property
     def loader_paths(self) -> list[str]:

@@ -14,8 +14,6 @@ from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarni
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
-from modules.sandbox.network.offline import lacks_network
-from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -53,7 +51,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         outputs: OutputShortener,
         *,
         network_hosts: Sequence[str] = (),
-        pip_variables: Mapping[str, str] | None = None,
+        package_variables: Mapping[str, str] | None = None,
         run_seconds: int = _DEFAULT_SECONDS,
         call_seconds: int = _MAX_SECONDS,
     ) -> None:
@@ -61,9 +59,9 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
 
         A call that names no time gets *run_seconds*, none more than *call_seconds*.
 
-        *pip_variables* are those of the person's environment that pip obeys.
+        *package_variables* are those of the person's environment, for their package managers.
         """
-        self._pip_variables = pip_variables or {}
+        self._package_variables = package_variables or {}
         self._network_hosts = network_hosts
         self._network_access: Network | None = None
         self._root, self._own_code = project.root, project.own_code
@@ -170,10 +168,13 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             self._sandbox.protect(repositories[:_MAX_GUARDED])
 
     def _network(self) -> Network:
-        """Return the way to the hosts that the person's pip uses, and to those in the settings."""
+        """Return the way to packages, as the person gets them, and to hosts in the settings."""
         if self._network_access is None:
-            settings = pip_settings(self._pip_variables)
-            self._network_access = network_of(settings, tuple(self._network_hosts))
+            from modules.sandbox.network.packages import package_network  # used by few
+
+            self._network_access = package_network(
+                self._root, self._package_variables, tuple(self._network_hosts)
+            )
         return self._network_access
 
     def _run_sandboxed(
@@ -316,6 +317,8 @@ def _ending_for_person(result: Result) -> Phrase:
 
 def _is_for_network(result: Result, report: Report) -> bool:
     """Return whether a run without the network looks as if it failed for want of that."""
+    from modules.sandbox.network.offline import lacks_network  # its patterns: for failures only
+
     is_failure = result.exit_reason == "timed out" or bool(result.exit_code)
     return is_failure and report.tier != "D" and lacks_network(result.head + result.tail)
 

@@ -127,7 +127,7 @@ def _terminal_ops(
         network_hosts=settings.network_hosts,
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,
-        pip_variables=settings.pip_variables,
+        package_variables=settings.package_variables,
     )
 
 

@@ -29,7 +29,7 @@ class HermeticSettings(Settings):
         return dict(self.known_secrets)
 
     @property
-    def pip_variables(self) -> dict[str, str]:
+    def package_variables(self) -> dict[str, str]:
         return {}
 
 

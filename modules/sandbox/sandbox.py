@@ -173,8 +173,11 @@ class Sandbox:
         """Run *program* to its end, with all that it needs around it."""
         with ExitStack() as stack:
             if network and tier.has_mounts:
-                proxy = stack.enter_context(Proxy(network.hosts, network.origins))
-                plan = self._planner.with_network(plan, network, proxy.path)
+                believed = (network.certificates,) if network.certificates else ()
+                proxy = stack.enter_context(
+                    Proxy(network.hosts, network.origins, network.indexes, believed=believed)
+                )
+                plan = self._planner.with_network(plan, network, proxy)
             sync_fd = stack.enter_context(self._planner.mount_points.reserved(plan.mount_points))
             execution = self._start(tier, plan, program, limits, sync_fd)
             try:

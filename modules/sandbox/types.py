@@ -12,8 +12,12 @@ from utils.i18n import Phrase
 MEBIBYTE = 1 << 20
 MAX_SECONDS = 43_200
 """Seconds that a call may ever take, whatever the settings say."""
+PORT = 3128
+"""Port on the loopback of a sandbox behind which the proxy is."""
 CERTIFICATES_PATH = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
+JAVA_CERTIFICATES_PATH = Path("/run/certificates.jks")
+"""Where Java finds the same."""
 
 TierName = Literal["A", "B", "C", "M", "D"]
 ExitReason = Literal[
@@ -48,9 +52,10 @@ class Limits:
 class Origin:
     """A server that the person's own tools are configured with, reached exactly as they reach it.
 
-    One that *is_fetched* is asked by us: a program finds it at http://*alias*. *authorization* is
-    the header that lets us in, sent only for what is in the folder *path*; *certificates* the file
-    of those to believe, "" for the system's.
+    One that *is_fetched* is asked by us: a program finds it at http://*alias*. One that
+    *is_intercepted* is asked by us as well, where it is: the program's https ends with us, and
+    nothing is ever sent. *authorization* is the header that lets us in, sent only for what is in
+    the folder *path*; *certificates* the file of those to believe, "" for the system's.
     """
 
     scheme: Literal["http", "https"]
@@ -60,6 +65,7 @@ class Origin:
     path: str = ""
     authorization: str = field(default="", repr=False)
     certificates: str = ""
+    is_intercepted: bool = False
 
     @property
     def is_fetched(self) -> bool:
@@ -70,8 +76,9 @@ class Origin:
 class Network:
     """Hosts that a program may reach by https, and the variables that tell its tools how.
 
-    *origins* may lie anywhere; *folders* outside the project are shown read-only, and the file
-    *certificates* at `CERTIFICATES_PATH`.
+    *origins* may lie anywhere; *indexes* are more hosts, for reading alone. *folders* outside the
+    project are shown read-only, the file *certificates* at `CERTIFICATES_PATH`, and *files*, texts
+    by their names in the home folder, in the program's.
     """
 
     hosts: tuple[str, ...]
@@ -79,9 +86,11 @@ class Network:
     origins: tuple[Origin, ...] = ()
     folders: tuple[Path, ...] = ()
     certificates: Path | None = None
+    indexes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> tuple[str, ...]:
-        """Return all that may be reached, for people."""
+        """Return all that may be reached beside *indexes*, for people."""
         exact = (f"{one.host}:{one.port}" if one.port != 443 else one.host for one in self.origins)
         return tuple(dict.fromkeys((*self.hosts, *exact)))
 

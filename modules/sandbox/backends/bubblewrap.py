@@ -20,9 +20,9 @@ from pathlib import Path
 from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
-from modules.sandbox.network.offline import OFFLINE_VARIABLES
-from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
-from modules.sandbox.types import MEBIBYTE
+from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
+from modules.sandbox.network.variables import OFFLINE_VARIABLES
+from modules.sandbox.types import MEBIBYTE, PORT
 
 BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
 """Paths where bubblewrap may be; PATH is not used, where a project may have put its own."""

@@ -18,10 +18,10 @@ from modules.sandbox.backends.seccomp import filter_program
 from modules.sandbox.filesystem.etc import exposed_paths
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.limits.rlimits import inner_limits
-from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
+from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.run.python_runner import runner
-from modules.sandbox.types import MAX_SECONDS, Limits, Program, TierName
+from modules.sandbox.types import MAX_SECONDS, PORT, Limits, Program, TierName
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 

@@ -1,27 +1,8 @@
-"""Runs without the network: package managers are told so, and a failure for want of it is noticed.
-
-Told, they fail at once and say why; untold, many try again for a minute first.
-"""
+"""Runs without the network: a failure for want of it is noticed."""
 
 from __future__ import annotations
 
 import re
-
-OFFLINE_VARIABLES = {
-    "PIP_NO_INDEX": "1",
-    "UV_OFFLINE": "1",
-    "npm_config_offline": "true",  # pnpm obeys it too
-    "pnpm_config_offline": "true",
-    "YARN_ENABLE_NETWORK": "0",
-    "COREPACK_ENABLE_NETWORK": "0",
-    "CARGO_NET_OFFLINE": "true",
-    "GOPROXY": "off",
-    "MAVEN_ARGS": "--offline",
-    "BUNDLE_RETRY": "0",
-    "COMPOSER_DISABLE_NETWORK": "1",
-    "CONDA_OFFLINE": "true",
-}
-"""The switches of package managers for having no network."""
 
 _LOOK_UP_FAILED = re.compile(
     r"""
@@ -47,7 +28,7 @@ _REFUSED_BY_SWITCH = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words of package managers that obey `OFFLINE_VARIABLES`, or that give up without the network."""
+"""Words of package managers that obey their switches (see `variables`), or that give up."""
 
 
 def lacks_network(output: str) -> bool:

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from modules.sandbox.network.offline import OFFLINE_VARIABLES, lacks_network
+from modules.sandbox.network.offline import lacks_network
+from modules.sandbox.network.variables import OFFLINE_VARIABLES
 from modules.sandbox.sandbox import Network, Program
 from tests.modules.sandbox.sandbox_home import QUICK, SandboxHome, run_to_end
 from utils.waiting import Stop

@@ -156,12 +156,6 @@ class Settings:
         return {name: value for name, value in os.environ.items() if name not in own_names}
 
     @property
-    def pip_variables(self) -> dict[str, str]:
-        """The environment variables that say where packages come from."""
-        names = ("PIP_", "XDG_CONFIG_")
-        return {name: value for name, value in os.environ.items() if name.startswith(names)}
-
-    @property
     def git_variables(self) -> dict[str, str]:
         """The environment of git as the person: nothing that leads it elsewhere, no key of ours."""
         own_keys = {*self.api_keys, ""}

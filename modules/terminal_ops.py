@@ -32,7 +32,6 @@ from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolEr
 from modules.files.own_code import OwnCode
 from modules.pictures.run_pictures import run_pictures
 from modules.sandbox.limits.machine import exceeding, fit_to_machine
-from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from modules.sandbox.types import MAX_SECONDS, MEBIBYTE, TierName
@@ -94,7 +93,7 @@ class TerminalOps(
         *,
         jobs: JobStarter | None = None,
         network_hosts: Sequence[str] = (),
-        pip_variables: Mapping[str, str] | None = None,
+        package_variables: Mapping[str, str] | None = None,
         run_seconds: int = _DEFAULT_SECONDS,
         call_seconds: int = _MAX_SECONDS,
         limits: Limits = _DEFAULT_LIMITS,
@@ -106,9 +105,9 @@ class TerminalOps(
         A call that names no time gets *run_seconds*, none more than *call_seconds*; of *limits*
         it gets as much as this machine has.
 
-        *pip_variables* are those of the person's environment that pip obeys. What they run outside
-        of the sandbox has all of their *environment*, what the model runs there all but
-        *secret_names*.
+        *package_variables* are those of the person's environment, for their package managers. What
+        they run outside of the sandbox has all of their *environment*, what the model runs there
+        all but *secret_names*.
         """
         self._person_environment = dict(environment or {})
         self._outside_environment = {
@@ -116,7 +115,7 @@ class TerminalOps(
             for name, value in self._person_environment.items()
             if name not in secret_names
         }
-        self._pip_variables = pip_variables or {}
+        self._package_variables = package_variables or {}
         self._network_hosts = network_hosts
         self._network_access: Network | None = None
         self._root, self._own_code = project.root, project.own_code
@@ -196,7 +195,9 @@ class TerminalOps(
         before = scan_files(self._root, self._own_code.paths)
         result = yield from self._run_outside(program, limits, self._person_environment)
         lines = [] if is_private else [ending_for_model(result, limits, MAX_SECONDS)]
-        return self._outcome(program, result, OUTSIDE_PLACE, before, lines)
+        return self._outcome(
+            program, result, OUTSIDE_PLACE, before, lines, ending_for_person(result)
+        )
 
     def _run(
         self,
@@ -208,11 +209,12 @@ class TerminalOps(
         """Run *program* in the sandbox, or with the environment *outside* of it."""
         seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
         limits = replace(self._limits, seconds=seconds)
-        place = str(self._report().name) if outside is None else OUTSIDE_PLACE
+        report = self._report() if outside is None else None
+        place = str(report.name) if report else OUTSIDE_PLACE
         before = scan_files(self._root, self._own_code.paths)
         self._guard_repositories(before)
+        network = self._network() if with_network and outside is None else None
         if outside is None:
-            network = self._network() if with_network else None
             result = yield from self._run_sandboxed(program, limits, network)
         else:
             result = yield from self._run_outside(program, limits, outside)
@@ -221,7 +223,11 @@ class TerminalOps(
             lines.append(
                 f"(timeout set to {seconds} s; {_MIN_SECONDS} to {self._max_seconds} are allowed)"
             )
-        return self._outcome(program, result, place, before, lines)
+        ending = ending_for_person(result)
+        if report and network is None and _is_for_network(result, report):
+            lines.append(_network_hint(report))
+            ending = _failed_for_network(report)
+        return self._outcome(program, result, place, before, lines, ending)
 
     def _outcome(
         self,
@@ -230,6 +236,7 @@ class TerminalOps(
         place: str,
         before: FolderState | None,
         lines: Sequence[str],
+        ending: Phrase,
     ) -> Outcome:
         """Return what came of *program*: for the model *lines* first, for people what they see.
 
@@ -248,7 +255,7 @@ class TerminalOps(
             program.code,
             result.output,
             result.exit_code,
-            ending_for_person(result),
+            ending,
             result.seconds,
             place,
             file_changes.run_later_first(),
@@ -270,10 +277,13 @@ class TerminalOps(
             self._sandbox.protect(repositories[:_MAX_GUARDED])
 
     def _network(self) -> Network:
-        """Return the way to the hosts that the person's pip uses, and to those in the settings."""
+        """Return the way to packages, as the person gets them, and to hosts in the settings."""
         if self._network_access is None:
-            settings = pip_settings(self._pip_variables)
-            self._network_access = network_of(settings, tuple(self._network_hosts))
+            from modules.sandbox.network.packages import package_network  # used by few
+
+            self._network_access = package_network(
+                self._root, self._package_variables, tuple(self._network_hosts)
+            )
         return self._network_access
 
     def _run_sandboxed(
@@ -455,6 +465,27 @@ def ending_for_person(result: Result) -> Phrase:
             return phrase("it made too many files")
         case "killed":
             return phrase("the system killed it")
+
+
+def _is_for_network(result: Result, report: Report) -> bool:
+    """Return whether a run without the network looks as if it failed for want of that."""
+    from modules.sandbox.network.offline import lacks_network  # its patterns: for failures only
+
+    is_failure = result.exit_reason == "timed out" or bool(result.exit_code)
+    is_cut_off = report.tier is not TierName.LIMITS_ONLY
+    return is_failure and is_cut_off and lacks_network(result.head + result.tail)
+
+
+def _network_hint(report: Report) -> str:
+    if report.tier in (TierName.LANDLOCK, TierName.SEATBELT):
+        return "It looks like want of network, to which there is no way in this sandbox."
+    return "It looks like want of network: call again with network=true to ask the person for it."
+
+
+def _failed_for_network(report: Report) -> Phrase:
+    if report.tier in (TierName.LANDLOCK, TierName.SEATBELT):
+        return phrase("failed: in this sandbox there is no way to the network")
+    return phrase("failed: it had no network (network=true asks for it)")
 
 
 def _describe_changes(file_changes: FileChanges) -> list[str]:

@@ -163,7 +163,7 @@ def _terminal_ops(
             tmp_mb=settings.tmp_mb,
             output_mb=settings.output_mb,
         ),
-        pip_variables=settings.pip_variables,
+        package_variables=settings.person_environment,
         environment=settings.person_environment,
         secret_names=settings.secrets,
     )

@@ -30,10 +30,6 @@ class HermeticSettings(Settings):
         return dict(self.known_secrets)
 
     @property
-    def pip_variables(self) -> dict[str, str]:
-        return {}
-
-    @property
     def git_variables(self) -> dict[str, str]:
         return {"PATH": os.defpath, "HOME": str(Path.home())}
 

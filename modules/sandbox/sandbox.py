@@ -273,8 +273,11 @@ class Sandbox:
             if self._home:
                 plan = replace(plan, home=stack.enter_context(self._home.in_use()))
             if network and tier.has_mounts:
-                proxy = stack.enter_context(Proxy(network.hosts, network.origins))
-                plan = self._planner.with_network(plan, network, proxy.path)
+                believed = (network.certificates,) if network.certificates else ()
+                proxy = stack.enter_context(
+                    Proxy(network.hosts, network.origins, network.indexes, believed=believed)
+                )
+                plan = self._planner.with_network(plan, network, proxy)
             sync_fd = stack.enter_context(self._planner.mount_points.reserved(plan.mount_points))
             namespaces = stack.enter_context(self._joined_network(tier, network, background))
             if background or namespaces:

@@ -15,8 +15,12 @@ MAX_SECONDS = 43_200
 """Seconds that a call may ever take, whatever the settings say."""
 NO_TIME_LIMIT = 1e9
 """Seconds that are without end for a program that runs on in the background."""
+PORT = 3128
+"""Port on the loopback of a sandbox behind which the proxy is."""
 CERTIFICATES_PATH = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
+JAVA_CERTIFICATES_PATH = Path("/run/certificates.jks")
+"""Where Java finds the same."""
 
 
 class TierName(StrEnum):
@@ -87,9 +91,10 @@ class Limits:
 class Origin:
     """A server that the person's own tools are configured with, reached exactly as they reach it.
 
-    One that *is_fetched* is asked by us: a program finds it at http://*alias*. *authorization* is
-    the header that lets us in, sent only for what is in the folder *path*; *certificates* the file
-    of those to believe, "" for the system's.
+    One that *is_fetched* is asked by us: a program finds it at http://*alias*. One that
+    *is_intercepted* is asked by us as well, where it is: the program's https ends with us, and
+    nothing is ever sent. *authorization* is the header that lets us in, sent only for what is in
+    the folder *path*; *certificates* the file of those to believe, "" for the system's.
     """
 
     scheme: Literal["http", "https"]
@@ -99,6 +104,7 @@ class Origin:
     path: str = ""
     authorization: str = field(default="", repr=False)
     certificates: str = ""
+    is_intercepted: bool = False
 
     @property
     def is_fetched(self) -> bool:
@@ -109,8 +115,9 @@ class Origin:
 class Network:
     """Hosts that a program may reach by https, and the variables that tell its tools how.
 
-    *origins* may lie anywhere; *folders* outside the project are shown read-only, and the file
-    *certificates* at `CERTIFICATES_PATH`.
+    *origins* may lie anywhere; *indexes* are more hosts, for reading alone. *folders* outside the
+    project are shown read-only, the file *certificates* at `CERTIFICATES_PATH`, and *files*, texts
+    by their names in the home folder, in the program's.
     """
 
     hosts: tuple[str, ...]
@@ -118,9 +125,11 @@ class Network:
     origins: tuple[Origin, ...] = ()
     folders: tuple[Path, ...] = ()
     certificates: Path | None = None
+    indexes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> tuple[str, ...]:
-        """Return all that may be reached, for people."""
+        """Return all that may be reached beside *indexes*, for people."""
         exact = (f"{one.host}:{one.port}" if one.port != 443 else one.host for one in self.origins)
         return tuple(dict.fromkeys((*self.hosts, *exact)))
 

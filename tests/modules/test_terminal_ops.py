@@ -310,3 +310,29 @@ def test_of_a_private_command_nothing_is_kept_for_the_model(sandbox_home: Sandbo
     assert isinstance(made.card, RunCard)
     assert made.card.output.startswith("1\n2\n")
     assert not (sandbox_home.data / "outputs").exists()
+def test_a_run_that_fails_for_want_of_network_says_what_to_ask_for(
+    sandbox_home: SandboxHome,
+) -> None:
+    look_up = "import socket; socket.getaddrinfo('index.example.org', 443)"
+    found = outcome(tools(sandbox_home).run_python(look_up))
+    first, hint, *_ = found.text.splitlines()
+    assert first.startswith("exit code 1 ")
+    assert hint.startswith("It looks like want of network: call again with network=true")
+    assert isinstance(found.card, RunCard)
+    assert "network=true" in str(found.card.why)
+
+
+def test_a_run_that_fails_for_another_reason_says_nothing_of_the_network(
+    sandbox_home: SandboxHome,
+) -> None:
+    for command in ("echo Could not resolve host: x", "curl -sS http://127.0.0.1:9; exit 1"):
+        assert "network" not in outcome(tools(sandbox_home).run_command(command)).text
+
+
+def test_where_there_is_no_way_to_the_network_none_is_offered(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
+    found = outcome(tools(sandbox_home).run_python("import socket; socket.socket()"))
+    assert "to which there is no way in this sandbox" in found.text
+    assert "network=true" not in found.text

@@ -23,8 +23,9 @@ from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.git.stand_in import OBJECTS_IN_SANDBOX
 from modules.sandbox.home.variables import HOME_IN_SANDBOX, home_variables, own_programs
-from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
-from modules.sandbox.types import MEBIBYTE, Limits
+from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
+from modules.sandbox.network.variables import OFFLINE_VARIABLES
+from modules.sandbox.types import MEBIBYTE, PORT, Limits
 
 BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
 """Paths where bubblewrap may be; PATH is not used, where a project may have put its own."""
@@ -117,8 +118,11 @@ class Bubblewrap:
         yield from ("--remount-ro", "/dev")
 
 
-def environment_of(plan: MountPlan, home: Path) -> dict[str, str]:
-    """Return all that a program whose home is *home* finds in its environment."""
+def environment_of(plan: MountPlan, home: Path, *, is_cut_off: bool = True) -> dict[str, str]:
+    """Return all that a program whose home is *home* finds in its environment.
+
+    *is_cut_off* says whether nothing but the plan leads to the network.
+    """
     interpreter, toolchains = plan.interpreter, plan.toolchains
     first, last = list[str](), list[str]()
     if interpreter and interpreter.environment:
@@ -145,6 +149,8 @@ def environment_of(plan: MountPlan, home: Path) -> dict[str, str]:
         names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
         variables |= dict.fromkeys(names, proxy)
         variables |= {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
+    elif is_cut_off:
+        variables |= OFFLINE_VARIABLES
     return variables | dict(plan.variables)
 
 

@@ -20,11 +20,11 @@ from modules.sandbox.filesystem.interpreter import Interpreter
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.home.variables import HOME_IN_SANDBOX, WAITING_HOME
 from modules.sandbox.limits.rlimits import inner_limits
-from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
+from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
 from modules.sandbox.network.shared_network import Namespaces
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.run.python_runner import runner
-from modules.sandbox.types import MAX_SECONDS, LauncherTierName, Limits, Program, TierName
+from modules.sandbox.types import MAX_SECONDS, PORT, LauncherTierName, Limits, Program, TierName
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 
@@ -141,7 +141,7 @@ class LauncherTier:
             plan = replace(plan, home=None)
         home = plan.home or scratch
         environment = {
-            **environment_of(plan, home),
+            **environment_of(plan, home, is_cut_off=self.name is not TierName.LIMITS_ONLY),
             "TMPDIR": str(scratch),
             "GIT_CONFIG_NOSYSTEM": "1",  # git gives up where it is there and may not be read
         }

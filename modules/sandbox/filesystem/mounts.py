@@ -17,10 +17,12 @@ from modules.sandbox.filesystem.mount_points import MountPoints
 from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
 from modules.sandbox.home.variables import HOME_IN_SANDBOX
+from modules.sandbox.network.proxy import Proxy
+from modules.sandbox.network.variables import TRUST_VARIABLES
 from modules.sandbox.toolchains.boundaries import Boundaries
 from modules.sandbox.toolchains.finder import ToolchainFinder
 from modules.sandbox.toolchains.shown import Toolchains
-from modules.sandbox.types import CERTIFICATES_PATH, Network
+from modules.sandbox.types import CERTIFICATES_PATH, JAVA_CERTIFICATES_PATH, Network
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
 
@@ -192,14 +194,22 @@ class MountPlanner:
         """Yield the protected paths that exist. Raises `PermissionError` where none can tell."""
         return (path for path in self._protected if path.is_dir() and real_path(path) == path)
 
-    def with_network(self, plan: MountPlan, network: Network, socket: Path) -> MountPlan:
-        """Return *plan* with the way to *network* through *socket*."""
+    def with_network(self, plan: MountPlan, network: Network, proxy: Proxy) -> MountPlan:
+        """Return *plan* with the way to *network* through *proxy*."""
         folders = [path for path in network.folders if self._may_expose(path)]
         exposed = [(path, path) for path in folders]
-        if network.certificates:
+        variables = dict(network.variables)
+        if proxy.authority:
+            exposed.append((proxy.authority.bundle, CERTIFICATES_PATH))
+            exposed.append((proxy.authority.java_bundle, JAVA_CERTIFICATES_PATH))
+            variables = {**TRUST_VARIABLES, **variables}
+        elif network.certificates:
             exposed.append((network.certificates, CERTIFICATES_PATH))
-        variables = tuple(network.variables.items())
-        return replace(plan, network=socket, variables=variables, exposed=tuple(exposed))
+        for name, text in network.files.items():
+            exposed.append((self._replaced_files.file_with(text), HOME_IN_SANDBOX / name))
+        return replace(
+            plan, network=proxy.path, variables=tuple(variables.items()), exposed=tuple(exposed)
+        )
 
     def _may_expose(self, path: Path) -> bool:
         """Return whether *path* is neither seen already nor holds what must not be seen."""

@@ -85,17 +85,22 @@ def _headers(head: bytes, origin: Origin, path: str) -> Mapping[str, str]:
         match = _HEADER.fullmatch(line)
         if match and match[1].decode().lower() in _FORWARDED_HEADERS:
             headers[match[1].decode()] = match[2].decode()
-    if origin.authorization and _is_within_index(path, origin.path):
+    if origin.authorization and is_within(path, origin.path):
         headers["Authorization"] = origin.authorization
     return headers
 
 
-def _is_within_index(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     """Return whether *path* is in *folder*, however a server may read it."""
-    plain = unquote(unquote(path.partition("?")[0]))
-    if any(sign in plain for sign in ("\\", ";", "//")) or ".." in plain.split("/"):
+    plain = decoded_path(path)
+    if any(sign in plain for sign in ("\\", ";", "//", "%")) or {".", ".."} & {*plain.split("/")}:
         return False
     return plain.startswith(f"{folder}/")
+
+
+def decoded_path(path: str) -> str:
+    """Return *path* without its query, as a server reads it that decodes it twice."""
+    return unquote(unquote(path.partition("?")[0]))
 
 
 def _response(upstream: HTTPResponse, origin: Origin, method: str) -> Iterator[bytes]:

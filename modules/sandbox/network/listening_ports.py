@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from modules.sandbox.limits.procfs import children_of, read_proc, threads_of
-from modules.sandbox.network.proxy import PORT as PROXY_PORT
+from modules.sandbox.types import PORT as PROXY_PORT
 
 _LISTEN = "0A"  # include/net/tcp_states.h
 _SOCKET = "socket:["

@@ -28,8 +28,8 @@ _DEFAULT_INDEX_CODE = (
 _PYTHONS = (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3")
 _INDEXES = ("index-url", "extra-index-url", "find-links")
 _WEAKEST_FIRST = ("global", "install", ":env:")
-_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_LOOPBACK_ALIAS = "this-machine"
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK_ALIAS = "this-machine"
 """Name of our machine for a program, which means itself by the usual ones."""
 
 
@@ -136,12 +136,12 @@ def _remote_source(parts: SplitResult, cert: str) -> _Source:
     host = str(parts.hostname)
     port = parts.port or {"http": 80, "https": 443}[parts.scheme]
     authorization = _authorization(parts)
-    is_fetched = parts.scheme == "http" or bool(authorization) or host in _LOOPBACK_NAMES
+    is_fetched = parts.scheme == "http" or bool(authorization) or host in LOOPBACK_NAMES
     if not is_fetched:
         origin = Origin("https", host, port) if port != 443 else Origin("https", host)
         plain = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         return _Source(plain.geturl(), "" if port != 443 else host, origin)
-    alias = f"{_LOOPBACK_ALIAS if host in _LOOPBACK_NAMES else host}:{port}"
+    alias = f"{LOOPBACK_ALIAS if host in LOOPBACK_NAMES else host}:{port}"
     origin = Origin(
         "https" if parts.scheme == "https" else "http",
         host,

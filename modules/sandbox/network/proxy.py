@@ -14,16 +14,16 @@ import shutil
 import socket
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from modules.sandbox.network.fetch import FetchRefused, fetch
 from modules.sandbox.types import Origin
 from utils.system.sockets import shut_down
 
 SOCKET_IN_SANDBOX = "/run/network.sock"
-PORT = 3128
 _HTTPS = 443
 _MAX_HEAD_BYTES = 8_192  # bytes of a request
 _SECONDS = 20.0
@@ -37,6 +37,9 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is special
 _DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # RFC 9637
 _CLOUD_SERVICES = ("168.63.129.16",)  # looks public, but is the service of Azure for its machines
+
+if TYPE_CHECKING:
+    from modules.sandbox.network.authority import Authority
 
 Address = tuple[str, int]
 Resolve = Callable[[str, int], Sequence[str]]
@@ -57,19 +60,29 @@ class Proxy:
     """Proxy to *hosts*, and to subdomains of those that begin with a dot, during a `with` block.
 
     `path` is the socket. Only https; every connection ends with the block. *origins* are served
-    wherever they are, exactly as they say.
+    wherever they are, exactly as they say; *indexes* are hosts to read from and no more, wherever
+    the system's resolver has them: by their certificate they are those and no other.
+
+    `authority` is to be believed by the programs, None where no https ends with us; it believes
+    what is in the files *believed*.
     """
 
     def __init__(
         self,
         hosts: Collection[str],
         origins: Collection[Origin] = (),
+        indexes: Collection[str] = (),
         *,
+        believed: Sequence[Path] = (),
         resolve: Resolve = resolve,
         connect: Connect = connect,
     ) -> None:
         self._origins = origins
         self._exact_origins = {(one.host, one.port) for one in origins if not one.is_fetched}
+        self._intercepted = {(one.host, one.port) for one in origins if one.is_intercepted}
+        self._indexes = frozenset(indexes)
+        self._believed = believed
+        self.authority: Authority | None = None
         self._hosts = frozenset(host.lower() for host in hosts)
         self._resolve = resolve
         self._connect = connect
@@ -80,6 +93,10 @@ class Proxy:
     def __enter__(self) -> Proxy:
         self._folder = tempfile.mkdtemp(prefix="onefold-")
         self.path = Path(self._folder, "network.sock")
+        if self._intercepted or self._indexes:
+            from modules.sandbox.network.authority import Authority  # 100 ms
+
+            self.authority = Authority(Path(self._folder), self._believed)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self.path))
         self._listener.listen()
@@ -130,7 +147,12 @@ class Proxy:
                 for data in fetch(head, self._origins):
                     client.sendall(data)
                 return
-            server = self._connect_to(*_parse_connect(head))
+            host, port = _parse_connect(head)
+            if self.authority and self._is_intercepted(host, port):
+                client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+                self._intercept(client, host, port, self.authority)
+                return
+            server = self._connect_to(host, port)
         except FetchRefused as refusal:
             client.sendall(f"HTTP/1.1 403 {refusal}\r\nConnection: close\r\n\r\n".encode())
             return
@@ -141,6 +163,54 @@ class Proxy:
             with self._lock:
                 self._connections.discard(server)
 
+    def _is_intercepted(self, host: str, port: int) -> bool:
+        if (host, port) in self._intercepted:
+            return True
+        return port == _HTTPS and host in self._indexes and not self._is_allowed(host)
+
+    def _intercept(self, client: socket.socket, host: str, port: int, authority: Authority) -> None:
+        """Answer what *client* asks *host* for; its https ends here."""
+        from modules.sandbox.network.interception import Interception
+
+        origins = [one for one in self._origins if (one.host, one.port) == (host, port)]
+        certificates = next((one.certificates for one in origins if one.certificates), "")
+        interception = Interception(
+            host if port == _HTTPS else f"{host}:{port}",
+            [one for one in origins if one.is_intercepted],
+            lambda: self._connect_encrypted(host, port, certificates),
+        )
+        context = authority.server_context(host)
+        with (
+            context.wrap_socket(client, server_side=True) as plain,
+            self._registered(plain) as is_open,
+        ):
+            if is_open:
+                interception.serve(plain)
+
+    def _connect_encrypted(self, host: str, port: int, certificates: str) -> socket.socket:
+        """Return a connection to *host*, which has shown that it is it."""
+        from ssl import SSLError, create_default_context
+
+        server = self._connect_to(host, port)
+        try:
+            context = create_default_context(cafile=certificates or None)
+            return context.wrap_socket(server, server_hostname=host)
+        except SSLError as error:
+            server.close()
+            raise FetchRefused(f"{host} is not believed ({error.reason or 'TLS'})") from None
+        except OSError:
+            server.close()
+            raise FetchRefused(f"{host} cannot be asked, or its certificates not read") from None
+
+    @contextmanager
+    def _registered(self, connection: socket.socket) -> Iterator[bool]:
+        is_open = self._register(connection)
+        try:
+            yield is_open
+        finally:
+            with self._lock:
+                self._connections.discard(connection)
+
     def _register(self, connection: socket.socket) -> bool:
         """Register *connection* so that it ends with us; return whether that is still to come."""
         with self._lock:
@@ -148,7 +218,7 @@ class Proxy:
             return not self._is_over
 
     def _connect_to(self, host: str, port: int) -> socket.socket:
-        is_exact = (host, port) in self._exact_origins
+        is_exact = (host, port) in self._exact_origins or self._is_intercepted(host, port)
         if not is_exact and (port != _HTTPS or not self._is_allowed(host)):
             raise FetchRefused(f"{host}:{port} is not among the hosts that the person allowed")
         try:

@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from modules.sandbox import sandbox as sandbox_module
-from modules.sandbox.network import proxy as proxy_module
 from modules.sandbox.network.proxy import Proxy, is_public
 from modules.sandbox.sandbox import Network, Program
+from modules.sandbox.types import PORT
 from tests.modules.sandbox.sandbox_home import QUICK, SandboxHome
 from utils.waiting import Stop
 
@@ -176,4 +176,4 @@ def test_a_program_reaches_what_is_allowed_and_nothing_else(
         f"{expected}https://index.example.org/simple\n"
     )
     assert "KeyError" in run(sandbox_home, Program("python", code), None)
-    assert proxy_module.PORT == 3128
+    assert PORT == 3128

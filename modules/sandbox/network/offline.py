@@ -1,0 +1,39 @@
+"""Runs without the network: a failure for want of it is noticed."""
+
+from __future__ import annotations
+
+import re
+
+_LOOK_UP_FAILED = re.compile(
+    r"""
+    temporary\ failure\ (?:in\ name\ resolution|resolving) | name\ or\ service\ not\ known
+    | nodename\ nor\ servname | (?:could\ not|failed\ to|unable\ to)\ resolve\ (?:host|proxy)
+    | could\ not\ resolve\ '[^']*' | failed\ to\ lookup\ address | \b(?:ENOTFOUND|EAI_AGAIN)\b
+    | unknown\ ?host | \bno\ such\ host\b | network\ is\ (?:unreachable|down)
+    | address\ family\ not\ supported | getaddrinfo\ failed | unable\ to\ resolve\ host\ address
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words of the system and of programs for a name that nobody could look up."""
+
+_REFUSED_BY_SWITCH = re.compile(
+    r"""
+    no\ matching\ distribution\ found\ for | (?:in|using)\ offline\ mode
+    | available\ for\ offline\ mode | network\ connectivity\ is\ disabled
+    | because\ the\ network\ was\ disabled | --offline`?\ (?:was|flag) | \bENOTCACHED\b
+    | \bERR_PNPM_NO_OFFLINE_ | \bYN0080\b | has\ been\ blocked\ because\ of\ your\ configuration
+    | network\ access\ disabled | lookup\ disabled\ by\ GOPROXY=off | network\ disabled,\ request
+    | \bOfflineError\b | could\ not\ reach\ host | unable\ to\ download\ data\ from
+    | trouble\ with\ your\ network\ connection | all\ attempts\ to\ connect\ to
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words of package managers that obey their switches (see `variables`), or that give up."""
+
+
+def lacks_network(output: str) -> bool:
+    """Return whether *output* of a program that failed looks as if it failed for want of network.
+
+    A local server that does not answer is no such thing.
+    """
+    return bool(_LOOK_UP_FAILED.search(output) or _REFUSED_BY_SWITCH.search(output))

@@ -377,7 +377,8 @@ class MainTerminal:
 
     def take_settings_of(self, other: MainTerminal) -> None:
         """Have the mode, the model and the approval of *other*, as `new` does with its own."""
-        self.mode, self.model.model = other.mode, other.model.model
+        self.mode = other.mode
+        self.model.use(other.model.choice)
         self.approval.mode = other.approval.mode
 
     def announce(self, what: Phrase) -> bool:

@@ -16,6 +16,7 @@ from core.loop.thinking import Mode
 from core.loop.turn_context import Model
 from core.redaction import map_strings
 from utils.i18n import Phrase, UserError, phrase
+from utils.llm.model_choice import ModelChoice
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.pictures import ReadPicture
 
@@ -24,6 +25,13 @@ class NamedModel(Model, Protocol):
     """A model that has a name, which may be changed between two calls."""
 
     model: str
+
+    @property
+    def choice(self) -> ModelChoice | None:
+        """The model of now with its server, as a session keeps it; None: it is not kept."""
+
+    def use(self, choice: ModelChoice | None) -> None:
+        """Go on with the model that a session kept, or with the usual one; None: with this."""
 
     @property
     def profile(self) -> ServerProfile:
@@ -194,16 +202,18 @@ class SessionManager:
         self._owner.features.on_session_changed(session)
 
     def _settings(self) -> dict[str, Any]:
-        return {
+        settings: dict[str, Any] = {
             "mode": self._owner.mode,
-            "model": self._owner.model.model,
             "approval": self._owner.approval.mode,
         }
+        choice = self._owner.model.choice
+        return settings | ({"model": choice.to_state()} if choice else {})
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Take up what *state* says; it is allowed no more than was allowed so far."""
         self._owner.mode = state.get("mode", self._defaults["mode"])
-        self._owner.model.model = state.get("model", self._defaults["model"])
+        model = state.get("model", self._defaults.get("model"))
+        self._owner.model.use(ModelChoice.from_state(model) if model else None)
         self._owner.approval.mode = stricter(self._owner.approval.mode, state.get("approval"))
         self._owner.approval.patterns.clear()
         self._owner.features.restore(state)
@@ -215,6 +225,7 @@ class SessionManager:
         state = self._settings() | self._owner.features.state()
         defaults = dict(self._defaults)
         # What was said for now is kept: the session goes on as it was begun.
+        defaults.pop("model", None)
         if defaults["mode"] != "fast":
             del defaults["mode"]
         if defaults["approval"] in ("ask", "read-only"):  # who allowed more did it for this start

@@ -168,7 +168,10 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
         stack.callback(terminal.close)
         terminal.load_pictures = partial(load_named_pictures, terminal, app_context.project.root)
         if options.resume is not None:
+            begun_with = model.choice
             terminal.resume(options.resume)
+            if options.model:
+                model.use(begun_with)
             if options.approve:
                 terminal.approval.mode = settings.approve
             if options.mode:
@@ -270,7 +273,8 @@ def model_for(
     Raises `UserError` when there is no key for what needs one, and nobody to ask.
     """
     from modules.cli.model_access import ModelAccess, choose_model
-    from utils.llm.provider import split_model_name, usable
+    from utils.llm.account import DEEPSEEK_ACCOUNT
+    from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name, usable
     from utils.llm.providers import ModelClient, missing_key
 
     create_client, open_client = client_factories(settings)
@@ -287,11 +291,18 @@ def model_for(
         config=settings.data_dir / "config.toml",
     )
     default_client, is_practice = choose_model(options, access, create_client, translator, stack)
-    if default_client.model == model and not is_practice:
-        return ModelClient(default_client, settings.model, providers, open_client), False
-    return ModelClient(
-        default_client, default_client.model, {}, open_client
-    ), is_practice  # nobody's names but its
+    if is_practice:  # nobody's names but its, and no session keeps it
+        return ModelClient(default_client, default_client.model, {}, open_client), True
+    usual = Provider(
+        name=DEFAULT_PROVIDER,
+        base_url=default_client.choice.server,
+        key=access.key,
+        account=DEEPSEEK_ACCOUNT,
+    )
+    name = settings.model
+    if default_client.model != model:  # chosen just now: nobody's names but its
+        name, providers = default_client.model, {}
+    return ModelClient(default_client, name, providers, open_client, usual), False
 
 
 def client_factories(settings: Settings) -> tuple[CreateClient, OpenClient]:

@@ -20,6 +20,7 @@ from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.llm.model_choice import ModelChoice
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
@@ -59,6 +60,13 @@ class ScriptedModel:
         self.replies = list(replies)
         self.requests: list[list[Wire]] = []
         self.think_flags: list[bool] = []
+
+    @property
+    def choice(self) -> ModelChoice:
+        return ModelChoice(self.model)
+
+    def use(self, choice: ModelChoice | None) -> None:
+        self.model = choice.name if choice else self.model
 
     def forget_profile(self) -> None:
         self.profile = ServerProfile()

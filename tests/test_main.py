@@ -349,6 +349,18 @@ def test_interrupted_is_exit_130_and_the_session_goes_on(
     assert roles == ["system", "system", "user", "assistant", "tool", "user"]
 
 
+def test_a_session_goes_on_with_its_model_and_server_unless_the_start_says_otherwise(
+    onefold: Run,
+) -> None:
+    with Simulator([Say("a"), Say("b")]) as own, Simulator([Say("c"), Say("d")]) as other:
+        onefold("-p", "go", ONEFOLD_MODEL="deepseek-v4-pro", DEEPSEEK_BASE_URL=own.url)
+        later = {"ONEFOLD_MODEL": "deepseek-v4-pro", "DEEPSEEK_BASE_URL": other.url}
+        for options in ((), ("--model", "deepseek-flash"), ()):
+            onefold(*options, "--resume", "-p", "go on", **later)
+        asked = [[one.body["model"] for one in server.requests] for server in (own, other)]
+    assert asked == [["deepseek-v4-pro"] * 2, ["deepseek-flash"] * 2]
+
+
 def test_what_was_approved_is_kept_unless_the_start_says_otherwise(onefold: Run) -> None:
     onefold("-p", "create a.txt", "--offline")
     onefold("--resume", "-p", "/approve read-only")

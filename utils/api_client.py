@@ -35,6 +35,7 @@ from utils.llm.http.errors import (
     window_too_small,
 )
 from utils.llm.http.reply_limits import ReplyLimits
+from utils.llm.model_choice import ModelChoice, without_login
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import RequestBody
 from utils.llm.prices import PriceList
@@ -211,6 +212,15 @@ class ApiClient:
             yield retry
             if stop.wait(retry.seconds):
                 raise Stopped
+
+    @property
+    def choice(self) -> ModelChoice:
+        """The model of now with its server, as a session keeps it."""
+        return ModelChoice(self.model, without_login(self._base_url))
+
+    def use(self, choice: ModelChoice | None) -> None:
+        """Take the model of *choice*; its server is this one, whatever it was."""
+        self.model = choice.name if choice else self.model
 
     @property
     def profile(self) -> ServerProfile:

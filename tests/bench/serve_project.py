@@ -29,6 +29,7 @@ from modules.web.servers.event_loop import AsyncMode
 from tests.assembly import HermeticSettings
 from tests.scripted_model import USED, calls_reply, text_reply
 from utils.llm.completion import Completion, Delta, Retry
+from utils.llm.model_choice import ModelChoice
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.logger import FailureLog
 from utils.pictures import ReadPicture
@@ -64,6 +65,11 @@ class CommandedModel:
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """This model looks at nothing."""
+
+    choice = ModelChoice("obedient")
+
+    def use(self, choice: ModelChoice | None) -> None:
+        """There is only this model."""
 
     def forget_profile(self) -> None:
         """There is nothing that this model has learnt."""

@@ -15,6 +15,7 @@
 - completion      Parts of a model's reply, as the rest of the program sees them.
 - endpoint        The endpoint of a model's server: sends a request's bytes, yields its reply in
                   pieces.
+- model_choice    The model that a session goes on with: its name, and the server that it was at.
 - prices          Prices of model calls.
 - provider        A provider of models: a server, the key for it and the API it speaks.
 - providers       Several providers of models behind one client: a model's name says whose it is.

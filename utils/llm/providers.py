@@ -1,7 +1,8 @@
 """Several providers of models behind one client: a model's name says whose it is.
 
 `anthropic/claude-opus-5-5` is a model of the provider `anthropic`; a name without a provider is one
-of the usual server.
+of the usual server. A session goes on at the server where it was begun; one that no setting names
+any more is called by its host: `localhost:8080/qwen3`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from utils.api_client import ApiClient
-from utils.i18n import phrase
-from utils.llm.completion import ModelError, StreamItem, Wire
+from utils.i18n import Phrase, phrase
+from utils.llm.completion import ModelError, ProfileLearned, StreamItem, Wire
+from utils.llm.model_choice import (
+    ModelChoice,
+    is_gone,
+    is_local,
+    is_same_server,
+    provider_at,
+    without_login,
+)
 from utils.llm.profiles.server_profile import ServerProfile
-from utils.llm.provider import Provider, split_model_name
+from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name
 from utils.pictures import ReadPicture, read_no_picture
 from utils.waiting import Stop
 
@@ -25,7 +34,8 @@ class ModelClient:
     """The models of a *default* server and of *providers*, one of them in use at a time.
 
     `model` is its whole name and may be set between calls. A provider's client is made by
-    *open_client* when it is first used. Several threads may stream at once.
+    *open_client* when it is first used; *settings* are those of the default server, None for one
+    that no session is to go on with. Several threads may stream at once.
     """
 
     def __init__(
@@ -34,10 +44,13 @@ class ModelClient:
         name: str,
         providers: Mapping[str, Provider],
         open_client: OpenClient,
+        settings: Provider | None = None,
     ) -> None:
-        self.model = name
+        self.model = self._first_name = name
+        self._settings = settings
+        self._news: Phrase | None = None
         self._default = default
-        self._providers = providers
+        self._configured = self._providers = providers
         self._open_client = open_client
         self._clients: dict[str, ApiClient] = {}
         self._read_picture: ReadPicture = read_no_picture
@@ -52,6 +65,9 @@ class ModelClient:
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[StreamItem]:
         """Stream one reply of the current model; see `ApiClient.stream`."""
+        if self._news:
+            news, self._news = self._news, None
+            yield ProfileLearned(news)
         provider, _ = split_model_name(self.model, self._providers)
         if provider and not provider.is_ready:
             raise missing_key(provider)
@@ -86,6 +102,51 @@ class ModelClient:
         """Keep what the person says of the server for the model of now; None: the usual again."""
         self._current_client().set_profile(changes)
 
+    @property
+    def choice(self) -> ModelChoice | None:
+        """The model in use, as a session keeps it; None where it is for this start alone."""
+        if self._settings is None:
+            return None
+        provider, name = split_model_name(self.model, self._providers)
+        server = without_login((provider or self._settings).base_url)
+        return ModelChoice(name, server, provider.name if provider else "")
+
+    def use(self, choice: ModelChoice | None) -> None:
+        """Go on with the model of *choice*, at its own server; None changes nothing.
+
+        A model for this start alone stays. Where that server is gone from this machine, another
+        on this machine goes on; nothing that stayed on it is sent away from it.
+        """
+        if choice is None or self._settings is None:
+            return
+        self._providers, self._news = self._configured, None
+        self.model = self._whole_name(choice, self._settings)
+
+    def _whole_name(self, choice: ModelChoice, settings: Provider) -> str:
+        """Return the name by which *choice* is called now; a server unknown so far gets one."""
+        if not choice.server:
+            return choice.name
+        is_usual = is_same_server(choice.server, settings.base_url)
+        providers = sorted(self._providers.values(), key=lambda one: one.name != choice.provider)
+        for provider in providers if choice.provider or not is_usual else ():
+            if is_same_server(choice.server, provider.base_url):
+                return f"{provider.name}/{choice.name}"
+        if is_usual:
+            is_clear = split_model_name(choice.name, self._providers) == (None, choice.name)
+            return choice.name if is_clear else f"{DEFAULT_PROVIDER}/{choice.name}"
+        first, _ = split_model_name(self._first_name, self._configured)
+        if is_gone(choice.server) and is_local((first or settings).base_url):
+            self._news = phrase(
+                "Nothing answers any more at {address}, where this session was; it goes on with "
+                "{model}.",
+                address=choice.server,
+                model=self._first_name,
+            )
+            return self._first_name
+        own = provider_at(choice.server, (settings, *self._providers.values()))
+        self._providers = {**self._configured, own.name: own}
+        return f"{own.name}/{choice.name}"
+
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has; "": those of all servers.
 
@@ -112,7 +173,11 @@ class ModelClient:
     def for_other_conversation(self) -> ModelClient:
         """Return a client of the same servers for another conversation: its model is its own."""
         return ModelClient(
-            self._default.for_other_conversation(), self.model, self._providers, self._open_client
+            self._default.for_other_conversation(),
+            self.model,
+            self._configured,
+            self._open_client,
+            self._settings,
         )
 
     def close(self) -> None:

@@ -71,5 +71,5 @@ def test_a_turn_that_onefold_did_not_outlive_is_told_as_interrupted() -> None:
     main = terminal(call_reply("look"), text_reply("x"), features=[Box()])
     run_turn(main, "go")
     cut = [(turn, record) for turn, record in main.history.records if record.kind != "assistant"]
-    ends = [to_json(event)["why"] for event in replay_events(cut[:2]) if "Finished" in str(event)]
+    ends = [to_json(event)["why"] for event in replay_events(cut[:3]) if "Finished" in str(event)]
     assert ends == ["interrupted"]

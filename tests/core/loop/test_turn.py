@@ -616,11 +616,11 @@ def test_every_record_is_kept_before_its_event_is_shown() -> None:
 
     drive(main.run_line("hi"), show)
     records = [type(r).__name__ for _, r in main.store.records[main.session]]  # type: ignore[attr-defined]
-    assert records == ["Context", "User", "Assistant", "ToolResult", "Assistant"]
-    assert kept["TurnStarted"] == 2
-    assert kept["ToolStarted"] == 3
-    assert kept["ToolFinished"] == 4
-    assert kept["TurnFinished"] == 5
+    assert records == ["StateRecord", "Context", "User", "Assistant", "ToolResult", "Assistant"]
+    assert kept["TurnStarted"] == 3
+    assert kept["ToolStarted"] == 4
+    assert kept["ToolFinished"] == 5
+    assert kept["TurnFinished"] == 6
 
 
 def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,8 +14,9 @@ from tests.simulator import Say, Simulator
 from tests.utils.client_helpers import USER, InstantStop, collect_stream
 from utils.api_client import ApiClient, ModelError
 from utils.i18n import UserError
-from utils.llm.account import ANTHROPIC_ACCOUNT
+from utils.llm.account import ANTHROPIC_ACCOUNT, DEEPSEEK_ACCOUNT
 from utils.llm.apis import api_of
+from utils.llm.model_choice import ModelChoice, is_same_server, provider_at
 from utils.llm.provider import Provider, split_model_name, usable
 from utils.llm.providers import ModelClient
 
@@ -28,11 +30,12 @@ CLAUDE = Provider(
 KEYLESS = replace(CLAUDE, key="")
 
 
+def opened(one: Provider, name: str) -> ApiClient:
+    return ApiClient(one.base_url, one.key, model=name, api=api_of(one))
+
+
 @contextmanager
 def client_of(usual: Simulator, provider: Provider, model: str) -> Iterator[ModelClient]:
-    def opened(one: Provider, name: str) -> ApiClient:
-        return ApiClient(one.base_url, one.key, model=name, api=api_of(one))
-
     first = ApiClient(usual.url, "sk-test", model="deepseek-flash")
     client = ModelClient(first, model, usable([provider], is_strict=True), opened)
     try:
@@ -110,6 +113,80 @@ def test_a_provider_without_a_key_says_which_one_it_wants() -> None:
         assert client.models("anthropic/claude-opus-5-5") == []
         with pytest.raises(ModelError, match="ANTHROPIC_API_KEY"):
             said(client)
+
+
+DEEPSEEK = Provider(
+    name="deepseek", base_url="https://a.test/v1", key="sk-a", account=DEEPSEEK_ACCOUNT
+)
+
+
+def client_at(base_url: str, name: str, *providers: Provider) -> ModelClient:
+    """A client whose usual server is at *base_url*; nothing is sent."""
+    settings = replace(DEEPSEEK, base_url=base_url)
+    named = {provider.name: provider for provider in providers}
+    return ModelClient(ApiClient(base_url, "sk-a", model=name), name, named, opened, settings)
+
+
+MINE = replace(DEEPSEEK, name="mine", base_url="http://10.0.0.1:8000/v1", key="sk-mine")
+
+
+@pytest.mark.parametrize(
+    ("begun", "later", "called"),
+    [
+        (("https://a.test", "m"), ("https://a.test/v1/", "other"), "m"),
+        (("https://a.test", "m"), ("https://b.test", "other"), "a.test/m"),
+        (("https://a.test", "m", MINE), ("https://b.test", "other", MINE), "a.test/m"),
+        (("https://a.test", "mine/m", MINE), ("https://b.test", "other", MINE), "mine/m"),
+        (("https://a.test", "mine/m", MINE), ("https://a.test", "other"), "10.0.0.1:8000/m"),
+        (("https://a.test", "mine/m", MINE), (MINE.base_url, "other"), "m"),
+        ((MINE.base_url, "m"), ("https://a.test", "other", MINE), "mine/m"),
+        (("https://a.test", "mine/m"), ("https://a.test", "x", MINE), "deepseek/mine/m"),
+    ],
+)
+def test_a_session_goes_on_with_its_model_at_its_server(
+    begun: tuple[Any, ...], later: tuple[Any, ...], called: str
+) -> None:
+    first = client_at(*begun)
+    assert first.choice is not None
+    client = client_at(*later)
+    client.use(ModelChoice.from_state(json.loads(json.dumps(first.choice.to_state()))))
+    assert client.choice is not None
+    assert (client.model, client.choice.name) == (called, first.choice.name)
+    assert is_same_server(client.choice.server, first.choice.server)
+    again = client_at(*later)
+    again.use(client.choice)
+    assert again.model == called
+
+
+def test_a_key_goes_to_the_host_it_was_meant_for_alone() -> None:
+    assert provider_at("https://a.test/deployments/old", [DEEPSEEK]).key == "sk-a"
+    for other in ("https://b.test", "http://a.test/v1", "https://a.test:8443/v1"):
+        assert provider_at(other, [DEEPSEEK, MINE]).key == ""
+
+
+def test_a_login_in_an_address_is_not_kept() -> None:
+    choice = client_at("https://me:secret@a.test:8443/v1?x=1", "m").choice
+    assert choice == ModelChoice("m", "https://a.test:8443/v1?x=1", "")
+
+
+def test_a_name_alone_as_older_sessions_have_it_is_one_of_the_usual_server() -> None:
+    client = client_at("https://a.test", "m")
+    client.use(ModelChoice.from_state("other"))
+    assert client.choice == ModelChoice("other", "https://a.test", "")
+
+
+@pytest.mark.parametrize(
+    ("usual", "called", "told"),
+    [("http://127.0.0.1:9", "new", True), ("https://a.test", "127.0.0.1:1/old", False)],
+)
+def test_a_session_of_a_server_that_left_this_machine_never_leaves_the_machine(
+    usual: str, called: str, told: bool
+) -> None:
+    client = client_at(usual, "new")
+    client.use(ModelChoice("old", "http://127.0.0.1:1/v1"))
+    assert client.model == called
+    notice = next(client.stream([USER], [], think=False, stop=InstantStop()), None) if told else ""
+    assert ("127.0.0.1:1/v1" in str(notice)) == told
 
 
 def test_the_settings_name_providers_and_keep_their_keys_secret(tmp_path: Any) -> None:

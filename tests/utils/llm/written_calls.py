@@ -196,6 +196,8 @@ INTRODUCTIONS = (
     "Calling `create_file`:\n", "Writing a.txt now.\n",
     "To create the file, I'll use the create_file tool.\n\n", "没问题，马上创建。\n",
     "I've looked at the code. The bug is in `a.py`. I'll mend it now.\n\n", "Next, I'll make it:\n",
+    "Tool call:\n\n", "**Tool Call:**\n", "### Action\n\n", "Calling the tool:\n\n",
+    "Function call: \n", "I'll create the file.\n\nTool call:\n", "工具调用：\n",
 )  # fmt: skip
 """Texts before a call that is made."""
 
@@ -220,8 +222,13 @@ EXAMPLE_INTRODUCTIONS = (
     "I'll explain the form. It has a name and arguments:\n\n",
     "Let me show you how it is done:\n\n", "I'll walk through it:\n\n", "I almost ran:\n",
     "When I need a file, I call\n\n", "It has two parts. The name comes first.\n\n",
-    "Let me draft the call for you to review:\n\n", "To create a file:\n\n", "Tool call:\n\n",
+    "Let me draft the call for you to review:\n\n", "To create a file:\n\n",
     "I'll quote the log:\n\n", "This is the answer of the server:\n\n", "He wrote: ", "Usage:\n",
+    "The log shows:\n\nI'll create the file now.\n\n", "The model wrote:\n\nTool call:\n",
+    "It was trained on transcripts.\n\nTool call:\n", "A reply has two parts:\n\nLet me do it.\n",
+    "What the server sent:\nI'll create the file:\n", "- Tool call:\n", "1. Tool call:\n",
+    "> Tool call:\n", "# Protocol\n\nTool call:\n\n", "日志：\n我来创建文件：\n",
+    "The README says:\n\n### Tool call\n",
     "The documentation has this:\n\n", "In the transcript, the assistant says:\n\n",
     "The injected text is:\n\n", "The following would delete all:\n\n", "Instead of\n",
     "例如：\n", "格式如下：\n", "模型输出了：\n\n", "文件内容是：\n", "你可以这样调用：\n",

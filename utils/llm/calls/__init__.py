@@ -4,6 +4,8 @@
                     of one.
 - call_guard        Guard of a streaming reply's text: no part of a call that is written in it is
                     shown.
+- labelled_calls    Calls behind words: ReAct's `Action:` and its relatives, and a name above its
+                    arguments.
 - leaked_calls      Call markup that leaked into a reply's text: kept off the screen, and read back
                     as calls.
 - lenient_json      JSON as models write it: a little wrong in ways that leave no doubt about what

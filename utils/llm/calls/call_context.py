@@ -11,8 +11,8 @@ import re
 
 _LONGEST_SENTENCE = 400
 _THINKING_TAG = re.compile(
-    r"\A\s*(?:<(?P<tag>think|thinking|thought|reasoning|reflection|scratchpad)>.*?</(?P=tag)>"
-    r"|<\|channel\|>analysis<\|message\|>.*?<\|end\|>)",
+    r"\A\s*(?:<(?P<tag>think|thinking|thought|reasoning|reflection|scratch_?pad)>.*?</(?P=tag)>"
+    r"|<\|START_THINKING\|>.*?<\|END_THINKING\|>|<\|channel\|>analysis<\|message\|>.*?<\|end\|>)",
     re.DOTALL,
 )
 """Thinking that is left in the text: it announces nothing and quotes nothing."""
@@ -121,6 +121,15 @@ _SPEAKER = re.compile(
 """The name of who speaks, at the start of a line: a transcript."""
 _OWN_LABEL = re.compile(r"\A\**(?:assistant|助手)\**\s*[:：]\**\s+(?!\Z)", re.IGNORECASE)
 """What a model calls itself at the start of its reply."""
+_LABEL = re.compile(
+    r"(?:\A|\n)[ \t]*(?:#{1,6}[ \t]+)?[*_`]{0,3}(?:(?:the |a |my )?(?:tool|function)[ _]?"
+    r"(?:call|use|usage|invocation|request)(?:s|ing)?|(?:next )?action|tool|call"
+    r"|(?:calling|using|invoking|executing|running|making) (?:the |a )?(?:tool|function)(?: call)?"
+    r"|(?:工具|函数)调用|(?:调用|使用)(?:工具|函数))[*_`]{0,3}[ \t]*"
+    r"(?:[:：.…]|\.\.\.)?[*_`]{0,3}\s*\Z",
+    re.IGNORECASE,
+)
+"""Label right above a call, in a line of its own."""
 _TAG_LINE = re.compile(r"(?m)^[ \t]*<(?P<name>[a-z][\w-]*)(?:\s[^<>\n]*)?>")
 """A tag that begins a line: while it is open, what follows is somebody's text."""
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])(?:[ \t]|\Z)")
@@ -141,7 +150,7 @@ def is_intended(before: str, gap: str, after: str) -> bool:
     *gap* is the white space right before the call.
     """
     text = without_thinking(before)
-    is_code = bool(text) and gap.rpartition("\n")[2].startswith(("    ", "\t"))
+    is_code = gap.rpartition("\n")[2].startswith(("    ", "\t"))
     is_item = _ITEM.match(text[text.rfind("\n") + 1 :]) and "\n\n" not in gap
     return not (is_code or is_item) and _leads_to_call(text) and _only_announces(after)
 
@@ -170,15 +179,39 @@ def without_thinking(text: str) -> str:
 
 def _leads_to_call(text: str) -> bool:
     text = _OWN_LABEL.sub("", text, count=1)
+    if label := _LABEL.search(text):  # of the call alone, or of a deed that was announced
+        text = text[: label.start()].rstrip()
+        return not text or (_leads_to_call(text) and _is_announced(_last_sentence(text)))
     if not text:
         return True
     if _EXAMPLE_WORDS.search(text) or _SPEAKER.search(text) or _is_inside_block(text):
+        return False
+    if _is_introduced(text):
         return False
     paragraph = _paragraph(text)[-_LONGEST_SENTENCE:]
     last = _last_sentence(text)
     if _UNDECIDED_WORDS.search(last) or _PROPOSAL_WORDS.search(paragraph):
         return False
     return _is_announced(last) or _is_remark(text, paragraph)
+
+
+def _is_introduced(text: str) -> bool:
+    """Return whether a line right above the last one of *text* presents that as a text."""
+    *above, _ = [line for line in text.splitlines() if line.strip()]
+    count = len(_paragraph(text).splitlines())
+    return any(_presents(line.strip(" \t*_")) for line in above[-count:])
+
+
+def _presents(line: str) -> bool:
+    if _LISTED.match(line + " ") or _OWN_WORDS.fullmatch(line):
+        return False
+    if _UNDECIDED_WORDS.search(line) or _PROPOSAL_WORDS.search(line):
+        return line.endswith((":", "：", "?", "？"))
+    return line.endswith((":", "：")) and not _is_announced(line)
+
+
+_OWN_WORDS = re.compile(r"(?:thoughts?|plan|reasoning|思考)[:：]", re.IGNORECASE)
+"""What a model writes above its own words."""
 
 
 def _is_announced(sentence: str) -> bool:

@@ -104,7 +104,8 @@ _WRAPPER_FORMS: Sequence[
     (re.compile(r"(?P<name>[\w.-]+)\s*```(?:json)?\s*(?P<json>\{.*\})\s*```", re.DOTALL), _named),
     (
         re.compile(
-            r"<name>\s*(?P<name>[\w.-]+)\s*</name>\s*<(?P<tag>arguments|parameters|input)>"
+            r"<(?P<title>(?:tool_)?name)>\s*(?P<name>[\w.-]+)\s*</(?P=title)>"
+            r"\s*<(?P<tag>arguments|parameters|input)>"
             r"\s*(?P<json>\{.*\})\s*</(?P=tag)>",
             re.DOTALL,
         ),
@@ -144,7 +145,15 @@ _TAG_IN_VALUE = re.compile(
 def read_function(text: str, opening: re.Match[str]) -> Block:
     """Read `<function=name>` with parameters as tags, or as one JSON object."""
     parameter = _PARAMETER if text.find("<parameter name", opening.end()) < 0 else _NAMED_PARAMETER
-    return _read_parameters(text, opening.end(), opening["function"], parameter, "</function>")
+    calls, end = _read_parameters(
+        text, opening.end(), opening["function"], parameter, "</function>"
+    )
+    stray = _STRAY.match(text, end) if calls else None
+    return calls, stray.end() if stray else end
+
+
+_STRAY = re.compile(r"\s*</tool_call>")
+"""The end of a wrapper whose begin Qwen-Coder forgot."""
 
 
 def read_invoke(text: str, opening: re.Match[str]) -> Block:
@@ -198,14 +207,33 @@ def read_children(text: str, opening: re.Match[str]) -> Block:
     if end < 0:
         return None, opening.end()
     body = text[opening.end() : end]
-    child = re.compile(r"\s*<([a-z_]+)>\n?(.*?)\n?</\1>\s*", re.DOTALL)
-    arguments: dict[str, Any] = {}
-    position = 0
-    while found := child.match(body, position):
-        if found[1] in arguments or opening[0] in found[2]:
-            return None, end
-        arguments[found[1]] = _tag_text(found[2])
-        position = found.end()
-    if body[position:].strip() or not arguments:
+    arguments = None if opening[0] in body else _children(body)
+    return ([TextCall(opening["name"], arguments)] if arguments else None), end + len(closing)
+
+
+def read_attributed(text: str, opening: re.Match[str]) -> Block:
+    """Read `<tool name="…">` around an object, or around tags that are the arguments."""
+    closing = f"</{opening['tag']}>"
+    end = text.find(closing, opening.end())
+    if end < 0:
+        return None, opening.end()
+    body = text[opening.end() : end].strip()
+    arguments = json_of(body) if body.startswith("{") else _children(body)
+    if not isinstance(arguments, dict) or not arguments:
         return None, end
     return [TextCall(opening["name"], arguments)], end + len(closing)
+
+
+_CHILD = re.compile(r"\s*<([a-z_]+)>\n?(.*?)\n?</\1>\s*", re.DOTALL)
+
+
+def _children(body: str) -> dict[str, str] | None:
+    """Return the arguments that *body* holds as tags, None where it holds anything else."""
+    arguments: dict[str, str] = {}
+    position = 0
+    while found := _CHILD.match(body, position):
+        if found[1] in arguments:
+            return None
+        arguments[found[1]] = _tag_text(found[2])
+        position = found.end()
+    return arguments if position == len(body) else None

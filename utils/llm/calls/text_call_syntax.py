@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from utils.llm.calls.labelled_calls import LABELLED
 from utils.llm.calls.leaked_calls import MARKUP, calls_at
 from utils.llm.calls.tagged_calls import (
     FUNCTION,
@@ -23,6 +24,7 @@ from utils.llm.calls.tagged_calls import (
     Block,
     Reader,
     calls_in,
+    read_attributed,
     read_children,
     read_function,
     read_invoke,
@@ -111,6 +113,7 @@ _PAIRS = {
     "action_start": "<|action_end|>",
     "tool_call_start": "<|tool_call_end|>",
     "tools_prefix": "<|tools_suffix|>",
+    "python_start": "<|python_end|>",
 }
 
 
@@ -119,7 +122,8 @@ def _read_delimited(text: str, opening: re.Match[str]) -> Block:
     closing = _PAIRS[opening["marker"]]
     end = text.find(closing, opening.end())
     body = text[opening.end() : max(end, opening.end())].strip()
-    calls = calls_of(json_of(body)) or python_calls(body)
+    value = json_of(body)
+    calls = calls_of(value) or python_calls(body)
     return (calls, end + len(closing)) if end >= 0 else (None, opening.end())
 
 
@@ -167,19 +171,6 @@ def _read_gemma(text: str, opening: re.Match[str]) -> Block:
     return [TextCall(opening["name"], arguments)], body.end()
 
 
-def _read_object(text: str, opening: re.Match[str]) -> Block:
-    """Read the object of arguments behind a name."""
-    value, end = json_at(text, opening.end())
-    return ([TextCall(opening["name"], value)] if isinstance(value, dict) else None), end
-
-
-def _read_action_list(text: str, opening: re.Match[str]) -> Block:
-    """Read the fenced list behind Command-R's `Action:`."""
-    value, end = json_at(text, opening.end())
-    closing = re.compile(r"\s*```[ \t]*$", re.MULTILINE).match(text, end)
-    return (calls_of(value), closing.end()) if closing else (None, opening.end())
-
-
 def _read_vcp(text: str, opening: re.Match[str]) -> Block:
     closing = "<<<[END_TOOL_REQUEST]>>>"
     end = text.find(closing, opening.end())
@@ -218,19 +209,24 @@ SYNTAXES: Sequence[tuple[re.Pattern[str], Reader]] = tuple(
     for opening, reader in (
         (rf"<(?P<tag>{WRAPPER})>", read_wrapped),
         (r"<(?P<tag>tools)>(?=\s*\{+\s*\"name\":\s*\"[\w.-]+\",\s*\"arguments\")", read_wrapped),
+        (
+            r"<(?P<tag>tool|tool_call|tool_use|function_call)\s+name=[\"'](?P<name>[\w.-]+)[\"']>",
+            read_attributed,
+        ),
         (FUNCTION, read_function),
         (INVOKE, read_invoke),
         (r"\[TOOL_CALLS\]", _read_mistral),
         (r"<\|(?:python_tag|tool_call)\|>|\bfunctools(?=\[)", _read_marked),
         (
-            r"<\|(?P<marker>START_ACTION|action_start|tool_call_start|tools_prefix)\|>"
+            r"<\|(?P<marker>START_ACTION|action_start|tool_call_start|tools_prefix|python_start)\|>"
             r"(?:\s*<\|plugin\|>)?",
             _read_delimited,
         ),
         (r"<\|tool_calls_section_begin\|>", _read_kimi),
         (
-            rf"(?:<\|start\|>assistant(?: {_TO}(?P<role>\w+))?)?<\|channel\|>commentary"
-            rf"(?: {_TO}(?P<name>\w+))?[^<]*(?:<\|constrain\|>\w+)?<\|message\|>",
+            rf"(?:<\|start\|>assistant(?: {_TO}(?P<role>\w+))?)?<\|channel\|>"
+            rf"(?:commentary|analysis(?= {_TO}\w))(?: {_TO}(?P<name>\w+))?[^<]*"
+            r"(?:<\|constrain\|>\w+)?<\|message\|>",
             _read_harmony,
         ),
         (r"<start_function_call>call:(?P<name>\w+)\{", _read_gemma),
@@ -242,10 +238,7 @@ SYNTAXES: Sequence[tuple[re.Pattern[str], Reader]] = tuple(
             _read_fence,
         ),
         (r"^[ \t]*(?P<fence>```)(?P<label>tool_code)[ \t]*\n", _read_fence),
-        (r"^Action:\s*```(?P<fence>)(?:json)?\s*(?=\[)", _read_action_list),
-        (r"^Action:[ \t]*(?P<name>[\w.-]+)[ \t]*\nAction Input:[ \t]*(?=\{)", _read_object),
-        (r"^>>>(?P<name>[\w.-]+)\n(?=\{)", _read_object),
-        (r"<\|recipient\|>\s*(?P<name>[\w.-]+)\s*<\|content\|>\s*(?=\{)", _read_object),
+        *LABELLED,
         (r"^[ \t]*(?:tool|name|function|[Aa]ction):[ \t]*(?P<name>\w+)[ \t]*$", _read_incomplete),
         (rf"{_START}(?P<json>[{{\[])", _read_bare_json),
         (rf"{_START}(?P<name>(?:\w+\.)?[a-z]+_[a-z_]+)\((?=[{{\w)\"'])", _read_python_call),

@@ -12,9 +12,12 @@ from typing import Any, NoReturn
 _NAMES = ("name", "tool", "tool_name", "function_name", "function", "action")
 _ARGUMENTS = (
     "arguments", "parameters", "args", "input", "params", "tool_input", "tool_args", "action_input",
-    "kwargs",
+    "kwargs", "function_args", "function_arguments", "function_parameters", "tool_arguments",
+    "tool_parameters",
 )  # fmt: skip
 _OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id", "index"})
+_REMARK_KEYS = frozenset({"thought", "thoughts", "reasoning", "role", "content"})
+"""What an object may say beside its call, as xLAM and others have it; no argument."""
 _MAX_DEPTH = 4
 
 
@@ -40,10 +43,21 @@ def calls_of(value: Any, depth: int = 0) -> list[TextCall] | None:
         return None
     for wrapper in ("tool_calls", "function_call", "tool_call", "function"):
         inner = value.get(wrapper)
-        if isinstance(inner, dict | list) and value.keys() <= {wrapper, *_OTHER_KEYS}:
+        if isinstance(inner, dict | list) and value.keys() <= {
+            wrapper,
+            *_OTHER_KEYS,
+            *_REMARK_KEYS,
+        }:
             return calls_of(inner, depth + 1)
-    call = _call_from_object(value)
+    call = _call_from_object(value) or _call_by_key(value)
     return [call] if call else None
+
+
+def _call_by_key(value: Mapping[str, Any]) -> TextCall | None:
+    """Return the call `{name: arguments}`, as Apertus has it."""
+    name, arguments = next(iter(value.items())) if len(value) == 1 else ("", None)
+    is_call = isinstance(arguments, dict) and re.fullmatch(r"[a-z]+_[a-z_]+", name)
+    return TextCall(name, arguments) if isinstance(arguments, dict) and is_call else None
 
 
 def _call_from_object(value: Mapping[str, Any]) -> TextCall | None:
@@ -52,7 +66,7 @@ def _call_from_object(value: Mapping[str, Any]) -> TextCall | None:
     if (
         len(name_keys) != 1
         or len(argument_keys) > 1
-        or value.keys() - {*name_keys, *argument_keys, *_OTHER_KEYS}
+        or value.keys() - {*name_keys, *argument_keys, *_OTHER_KEYS, *_REMARK_KEYS}
     ):
         return None
     arguments = value[argument_keys[0]] if argument_keys else {}
@@ -64,18 +78,22 @@ def _call_from_object(value: Mapping[str, Any]) -> TextCall | None:
 
 
 def json_of(text: str) -> Any:
-    """Return the JSON value that *text* is, raw line breaks in strings allowed; None if none."""
+    """Return the JSON value that *text* is, as `json_at` reads it; None if none."""
     if text.startswith("{{"):
         value, end = json_at(text, 0)
         return None if text[end:].strip() else value
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError):
-        return None
+        value, end = _with_commas_at(text, len(text) - len(text.lstrip()))
+        return None if text[end:].strip() else value
 
 
 def json_at(text: str, start: int) -> tuple[Any, int]:
-    """Return the JSON value at *start*, white space aside, and its end; None where none is."""
+    """Return the JSON value at *start*, white space aside, and its end; None where none is.
+
+    Raw line breaks in strings are allowed, and a comma before the end of an object or a list.
+    """
     while start < len(text) and text[start].isspace():
         start += 1
     if not text.startswith(("{", "["), start):  # an error would count the lines up to here
@@ -84,13 +102,35 @@ def json_at(text: str, start: int) -> tuple[Any, int]:
     try:
         value, end = _DECODER.raw_decode(text, start + is_doubled)
     except (ValueError, RecursionError):
-        return None, start
+        return _with_commas_at(text, start)
     if not is_doubled:
         return value, end
     closing = _BRACE.match(text, end)
     return (value, closing.end()) if closing else (None, start)
 
 
+def _with_commas_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value at *start* that has a comma before an end, and where it ends."""
+    if not _END_COMMA.search(text, start):
+        return None, start
+    depth, pieces, position = 0, [], start
+    for token in _TOKEN.finditer(text, start):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+        if token[0] == ",":
+            pieces.append(text[position : token.start()])
+            position = token.end()
+        if depth <= 0:
+            break
+    else:
+        return None, start
+    try:
+        return _DECODER.decode("".join([*pieces, text[position : token.end()]])), token.end()
+    except (ValueError, RecursionError):
+        return None, start
+
+
+_END_COMMA = re.compile(r",\s*[}\]]")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|,(?=\s*[}\]])', re.DOTALL)
 _BRACE = re.compile(r"\s*\}")
 """End of an object in doubled braces, as in the chat template of Qwen2.5-Coder."""
 
@@ -160,6 +200,8 @@ def _python_name(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        if node.value.id == "default_api":  # Gemma's
+            return node.attr
         return node.value.id if node.attr == "call" else f"{node.value.id}.{node.attr}"
     return ""
 

@@ -23,7 +23,8 @@ CheckFit = Callable[[str, Mapping[str, Any]], ToolFit]
 _MAX_CALLS = 32
 """Calls that one text can mean; a model that goes round and round writes more."""
 _END_TOKEN = re.compile(
-    r"(?:<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return)\|>|</s>|<\|end▁of▁sentence\|>)\Z"
+    r"(?:<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|stop|END_OF_TURN_TOKEN)\|>"
+    r"|</s>|<end_of_turn>|<[|｜]end▁of▁sentence[|｜]>)\Z"
 )
 _MAX_BROKEN_BLOCKS = 200
 """Blocks that are no call before the one that is: each is read to the end of the text."""

@@ -79,6 +79,52 @@ SYNTAXES: dict[str, str] = {
     "internlm": f"<|action_start|><|plugin|>\n{_PARAMETERS}<|action_end|>",
     "bare": _CALL,
     "tools tag": f"<tools>\n{_CALL}\n</tools>",
+    "hermes, arguments first": "<tool_call>\n" + json.dumps(
+        {"arguments": ARGUMENTS, "name": "create_file"}) + "\n</tool_call>",
+    "hermes, a comma too much": f"<tool_call>\n{_CALL[:-2]},}}}}\n</tool_call>",
+    "mistral, one with its end": f"[TOOL_CALLS] {_CALL}</s>",
+    "llama tag, called": f"<|python_tag|>create_file.call(path={PATH!r}, "
+    f"content={CONTENT!r})<|eom_id|>",
+    "llama 4": f"<|python_start|>[{_PY}]<|python_end|>",
+    "functionary 2": f"<|from|>assistant\n<|recipient|>create_file\n<|content|>{_J}<|stop|>",
+    "functionary 3": f">>>create_file\n{_J}",
+    "qwen coder, half a wrapper": f"<function=create_file>\n{_TAGS}\n</function>\n</tool_call>",
+    "qwen agent": f"✿FUNCTION✿: create_file\n✿ARGS✿: {_J}",
+    "glm 4": f"create_file\n{_J}",
+    "gemma's own": f"```tool_code\nprint(default_api.{_PY})\n```",
+    "react, fenced": f"Action: create_file\nAction Input:\n```json\n{_J}\n```",
+    "react, in bold": f"**Action:** `create_file`\n**Action Input:** {_J}",
+    "react, lines": f"Action: create_file\nAction Input: {json.dumps(ARGUMENTS, indent=2)}",
+    "react, JSON": "Action:\n```\n" + json.dumps(
+        {"action": "create_file", "action_input": ARGUMENTS}, indent=2) + "\n```",
+    "tool and arguments": f"Tool: create_file\nArguments: {_J}",
+    "command-r7b": f'<|START_ACTION|>[\n    {{"tool_call_id": "0", "tool_name": "create_file", '
+    f'"parameters": {_J}}}\n]<|END_ACTION|><|END_OF_TURN_TOKEN|>',
+    "deepseek v3, its end": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>"
+    f"create_file\n```json\n{_J}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
+    "deepseek v3.1": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>create_file<｜tool▁sep｜>"
+    f"{_J}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "harmony, analysis": "<|channel|>analysis to=functions.create_file <|constrain|>json"
+    f"<|message|>{_J}<|call|>",
+    "xlam": json.dumps({"thought": "A list.", "tool_calls": [
+        {"name": "create_file", "arguments": ARGUMENTS}]}),
+    "apertus": f'<|tools_prefix|>[{{"create_file": {_J}}}]<|tools_suffix|>',
+    "olmo": f"<function_calls>\n{_PY}\n</function_calls>",
+    "tool use, named": f"<tool_use>\n<tool_name>create_file</tool_name>\n<parameters>\n{_J}\n"
+    "</parameters>\n</tool_use>",
+    "tool tag": f'<tool name="create_file">\n{_J}\n</tool>',
+    "tool call tag with children": f'<tool_call name="create_file">\n<path>{PATH}</path>\n'
+    f"<content>{CONTENT}</content>\n</tool_call>",
+    "openai message": json.dumps({"role": "assistant", "content": None, "tool_calls": [
+        {"id": "call_1", "type": "function",
+         "function": {"name": "create_file", "arguments": _J}}]}),
+    "function args": json.dumps({"function_name": "create_file", "function_args": ARGUMENTS}),
+    "agent zero": json.dumps({"thoughts": ["A list."], "tool_name": "create_file",
+                              "tool_args": ARGUMENTS}),
+    "name as key": json.dumps({"create_file": ARGUMENTS}),
+    "comma too much": f"{_CALL[:-2]},}}}}",
+    "heading": f"### create_file\n```json\n{_J}\n```",
+    "name in bold": f"**create_file**\n\n```json\n{_J}\n```",
 }  # fmt: skip
 
 LEADS = {
@@ -103,6 +149,10 @@ LEADS = {
     "calling": "I'll do this by calling `create_file`:\n\n",
     "user": "The user wants a todo list. I should use create_file to make it.\n\n",
     "remark": "Now I have everything I need. Writing the file.\n",
+    "tool call": "I'll create the file.\n\nTool call:\n",
+    "calling it": "Calling the tool:\n\n",
+    "bold tool call": "**Tool Call:**\n\n",
+    "action": "### Action\n\n",
     "thought line": "Thought: The person wants a list. I should create the file.\n",
 }
 """What models say before they call."""
@@ -115,6 +165,12 @@ SHOWN = {
     "quoted": 'The log says that the assistant wrote "{}" and then stopped.',
     "not": "Do not write such a thing into your reply:\n\n{}\n\nit would be run.",
     "in a list": "The syntaxes are:\n\n- {}\n- and others",
+    "in a log": "The log shows:\n\nI'll create the file now.\n\n{}",
+    "labelled in a text": "The server sent this back:\n\nTool call:\n{}",
+    "labelled in a list": "1. Tool call:\n{}\n2. The answer of it",
+    "labelled in a document": "# Protocol\n\nTool call:\n\n{}",
+    "asked behind": "Tool call:\n{}\n\nShall I run it?",
+    "in code": "````\nTool call:\n{}\n````",
     "documented": "# Tool calls\n\nThe following shows the syntax of a call.\n\n{}",
 }
 

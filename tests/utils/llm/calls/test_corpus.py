@@ -67,6 +67,7 @@ def test_no_damaged_call_runs() -> None:
     assert {(one.syntax, one.about.partition(",")[0]) for one in odd} <= {
         ("deepseek", "placeholder"),
         ("deepseek v3", "placeholder"),
+        ("deepseek v3.1", "placeholder"),
     }
 
 

@@ -38,6 +38,7 @@ EXPORTS = {
         "LinksCard",
         "OUTSIDE_PLACE",
         "RunCard",
+        "RunPicture",
         "SearchCard",
         "TableCard",
         "TextCard",

@@ -4,9 +4,9 @@
                    model writes.
 - context_updates  Context beside the conversation: sent once, and again only where it changed.
 - context_window   The model's window: how full it is, and how room is made in it.
-- deltas           Deltas that follow each other closely, as one.
 - delivery         Delivery of events to screens that are elsewhere: numbered, in order, kept for
                    who comes late.
+- deltas           Deltas that follow each other closely, as one.
 - event_log        The newest packets of a session, for browsers that come back.
 - history          The conversation kept whole: what was said, what it makes as a request, what is
                    still open.

@@ -17,4 +17,5 @@ EXPORTS = {
     "formats": ["MAX_PICTURE_FILE_BYTES"],
     "mentions": ["add_mentioned_pictures"],
     "picture_store": ["PictureStore"],
+    "run_pictures": ["run_pictures"],
 }

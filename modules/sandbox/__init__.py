@@ -2,7 +2,8 @@
 
 - backends/    The backends of confinement, and finding the best that this machine has.
 - filesystem/  The file system that a program sees, and what of it must be as before afterwards.
-- git/         Files that git obeys: as they were, whatever a program did.
+- git/         Git for programs: its state is theirs to change, and the files that git obeys never
+               are.
 - home/        The home of programs: a folder for each project, kept between calls and bounded.
 - limits/      Limits of memory, processes, time and disk, kept by the kernel or by a watchdog.
 - network/     The one way to the network: a proxy, and what is fetched for a program.
@@ -18,7 +19,8 @@ EXPORTS = {
     "home.program_home": ["ProgramHome"],
     "limits.machine": ["exceeding", "fit_to_machine"],
     "network.listening_ports": ["listening_ports", "sockets_of"],
-    "network.package_index": ["network_of", "pip_settings"],
+    "network.offline": ["lacks_network"],
+    "network.packages": ["package_network"],
     "run.execution": ["Background", "Execution"],
     "run.file_changes": ["FileChanges", "FolderState", "compare_scans", "scan_files"],
     "run.ring_output": ["RingOutput"],

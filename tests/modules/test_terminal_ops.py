@@ -310,6 +310,8 @@ def test_of_a_private_command_nothing_is_kept_for_the_model(sandbox_home: Sandbo
     assert isinstance(made.card, RunCard)
     assert made.card.output.startswith("1\n2\n")
     assert not (sandbox_home.data / "outputs").exists()
+
+
 def test_a_run_that_fails_for_want_of_network_says_what_to_ask_for(
     sandbox_home: SandboxHome,
 ) -> None:

@@ -24,7 +24,7 @@
 """
 
 EXPORTS = {
-    "account": ["ANTHROPIC_ACCOUNT", "Account", "OPENAI_ACCOUNT"],
+    "account": ["ANTHROPIC_ACCOUNT", "Account", "DEEPSEEK_ACCOUNT", "OPENAI_ACCOUNT"],
     "api": ["Api", "ReplyParser"],
     "apis": ["api_of"],
     "calls.call_context": ["promises"],
@@ -55,6 +55,7 @@ EXPORTS = {
         "window_too_small",
     ],
     "http.reply_limits": ["ReplyLimits"],
+    "model_choice": ["ModelChoice", "without_login"],
     "openai_api.chat_completions": ["ChatCompletions"],
     "openai_api.request": ["RequestBody"],
     "openai_api.stream_parser": ["with_ids"],
@@ -63,6 +64,6 @@ EXPORTS = {
     "profiles.server_knowledge": ["ServerKnowledge", "below"],
     "profiles.server_profile": ["ProfileStore", "ProfilesInMemory", "ServerProfile", "changed"],
     "profiles.silent_cut": ["SilentCut"],
-    "provider": ["Provider", "split_model_name", "usable"],
+    "provider": ["DEFAULT_PROVIDER", "Provider", "split_model_name", "usable"],
     "providers": ["ModelClient", "OpenClient", "missing_key"],
 }

@@ -15,6 +15,7 @@
 EXPORTS = {
     "apply": ["PlanApplier"],
     "atomic_file": ["matches_stat"],
+    "git_restore": ["restore_git"],
     "merge3": ["merge_common", "merge_preferring_theirs"],
     "operations": ["Conflict", "Plan", "Skipped"],
     "plan": ["plan_undo"],

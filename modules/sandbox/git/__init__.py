@@ -17,4 +17,5 @@
 
 EXPORTS = {
     "protection": ["GitProtection", "git_protection_of", "restoration_notes"],
+    "stand_in": ["GitStandIn", "OBJECTS_IN_SANDBOX"],
 }

@@ -10,6 +10,8 @@
                          and nothing sent.
 - javascript_registries  Registries of npm, pnpm and yarn: `.npmrc`, `.yarnrc` and `.yarnrc.yml` of
                          the person.
+- listening_ports        The TCP ports on which a program in a sandbox listens, as the kernel tells
+                         of them.
 - offline                Runs without the network: a failure for want of it is noticed.
 - other_registries       Registries of maven, gem, bundler and composer, from the person's own
                          files.
@@ -23,10 +25,13 @@
                          allowed, no other.
 - relay                  Relay inside the sandbox to `proxy`: a port on its loopback, joined to the
                          socket.
+- shared_network         A network that the programs of one project share while one of them runs on
+                         in the background.
 - variables              Environment variables that tell programs how they stand with the network.
 """
 
 EXPORTS = {
-    "proxy": ["PORT", "Proxy", "SOCKET_IN_SANDBOX"],
+    "proxy": ["Proxy", "SOCKET_IN_SANDBOX"],
     "shared_network": ["Namespaces", "SharedNetwork"],
+    "variables": ["OFFLINE_VARIABLES", "TRUST_VARIABLES"],
 }

@@ -148,7 +148,8 @@ def test_variables_that_find_toolchains_go_along_and_no_others(
     }
     assert {name: found.get(name) for name in expected} == expected
     assert not {"CARGO_HOME", "GRADLE_HOME", "JDK_HOME", "PYENV_VERSION"} & found.keys()
-    assert found["PATH"].endswith(":/usr/local/bin:/usr/bin:/bin")
+    assert ":/usr/local/bin:/usr/bin:/bin:" in found["PATH"]
+    assert found["PATH"].endswith("/.local/bin")
 
 
 _TELL = """
@@ -364,6 +365,7 @@ def test_without_toolchains_all_is_as_before(sandbox_home: SandboxHome, tier: st
         hidden=[sandbox_home.data],
         cache_folder=sandbox_home.data,
         environment={"PATH": path},
+        home=sandbox_home.program_home,
     )
     command = "env | grep -v -e ^HOME= -e ^TMPDIR= -e ^PWD= | sort"
     assert run(given, command, tier).output == run(plain, command, tier).output

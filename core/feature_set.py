@@ -202,10 +202,10 @@ class FeatureSet:
         for one in self._session_followers:
             one.on_session_changed(session)
 
-    def on_fork(self, session: str, copy: str, turn: int) -> None:
-        """Be told that *copy* was made of *session* up to the end of *turn*."""
+    def on_fork(self, session: str, new_session: str, turn: int) -> None:
+        """Be told that *new_session* was made of *session* up to the end of *turn*."""
         for one in self._fork_followers:
-            one.on_fork(session, copy, turn)
+            one.on_fork(session, new_session, turn)
 
     def state(self) -> dict[str, Any]:
         """Return what of them belongs to the session, by name, as JSON values."""

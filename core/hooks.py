@@ -177,8 +177,8 @@ class FollowsSession(ABC):
 
 class FollowsForks(ABC):
     @abstractmethod
-    def on_fork(self, session: str, copy: str, turn: int) -> None:
-        """Be told that *copy* was made of *session* up to the end of *turn*."""
+    def on_fork(self, session: str, new_session: str, turn: int) -> None:
+        """Be told that *new_session* was made of *session* up to the end of *turn*."""
 
 
 class KeepsState(ABC):

@@ -93,7 +93,7 @@ class Fork(Feature, BindsToSession):
             (phrase("Go on there"), resume_command),
         ]
         rows += [(phrase("not copied"), visible(one.path), one.why) for one in skipped]
-        return TableCard(phrase("A twin of turn {turn}, with its files", turn=turn), tuple(rows))
+        return TableCard(phrase("A copy of turn {turn}, with its files", turn=turn), tuple(rows))
 
     def _copy_session(self, session_handle: SessionHandle, turn: int, target: Path) -> str:
         """Keep the session up to the end of *turn* for the copy *target*; return its id there."""

@@ -266,7 +266,11 @@ class Checkpoints:
                 shutil.rmtree(unfinished, ignore_errors=True)
                 path, reason = str(target), str(error)
                 raise UserError(
-                    phrase("The twin folder {path} cannot be made: {why}.", path=path, why=reason)
+                    phrase(
+                        "The folder {path} for the copy cannot be made: {why}.",
+                        path=path,
+                        why=reason,
+                    )
                 ) from error
         return project_clone.skipped
 

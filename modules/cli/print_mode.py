@@ -127,18 +127,11 @@ class PlainScreen:
             case StepFinished():
                 self._usage += event.usage
             case ToolStarted():
-                self._text_parts.clear()
-                self._parts_before_step = 0
-                self._call_title, self._is_loss_question = (
-                    self._titles.title(event.name, event.arguments),
-                    False,
-                )
+                self._on_tool_start(event)
             case ToolFinished():
                 self._on_tool_end(event)
             case Warned() if self._is_loss_question:
-                message = phrase("{call}: {what}", call=self._call_title, what=event.what)
-                self._reverted.append(message)
-                self._is_loss_question = False
+                self._on_revert(event)
             case Warned() | Informed():
                 self._say(event.what)
             case CommandAnswered():
@@ -156,6 +149,17 @@ class PlainScreen:
                 pass
             case _:
                 assert_never(event)
+
+    def _on_tool_start(self, event: ToolStarted) -> None:
+        self._text_parts.clear()
+        self._parts_before_step = 0
+        self._call_title = self._titles.title(event.name, event.arguments)
+        self._is_loss_question = False
+
+    def _on_revert(self, event: Warned) -> None:
+        message = phrase("{call}: {what}", call=self._call_title, what=event.what)
+        self._reverted.append(message)
+        self._is_loss_question = False
 
     def learn(self, tools: Toolbox, commands: Mapping[str, Command]) -> None:
         """Take note of what there is in the session that is going to be shown."""

@@ -39,8 +39,8 @@ class Pictures(Feature, BindsToSession, FollowsSession, FollowsForks):
             for picture, data in pending.values():
                 self._store.put(session, picture, data)
 
-    def on_fork(self, session: str, copy: str, turn: int) -> None:  # noqa: ARG002
-        self._store.copy(session, self._store, copy)
+    def on_fork(self, session: str, new_session: str, turn: int) -> None:  # noqa: ARG002
+        self._store.copy(session, self._store, new_session)
 
     def add(self, data: bytes, name: str) -> Picture:
         """Add *data*, the content of a file called *name*, to the session.

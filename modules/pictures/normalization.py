@@ -57,20 +57,23 @@ def normalize(data: bytes, name: str) -> NormalizedPicture:
         )
     if len(data) > MAX_PICTURE_FILE_BYTES:
         raise UserError(too_large(name, len(data)))
-    libraries = _libraries()
-    command = [
-        sys.executable,
-        "-E",
-        "-s",
-        "-S",
-        "-m",
-        "modules.pictures.worker",
-        libraries,
-        format_name,
-    ]
+    header, encoded = _run_worker(data, format_name, name)
+    return NormalizedPicture(
+        header["width"],
+        header["height"],
+        DISPLAY_NAMES[format_name],
+        len(data),
+        header["media_type"],
+        encoded,
+    )
+
+
+def _run_worker(data: bytes, format_name: str, name: str) -> tuple[dict[str, Any], bytes]:
+    """Return what the worker says of the picture, and its bytes. Raises `UserError`."""
+    worker = ["-m", "modules.pictures.worker", _libraries(), format_name]
     try:
         answer = run_program(
-            command,
+            [sys.executable, "-E", "-s", "-S", *worker],
             folder=_ROOT,
             environment={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
             seconds=_TIMEOUT_SECONDS,
@@ -84,14 +87,7 @@ def normalize(data: bytes, name: str) -> NormalizedPicture:
     header: dict[str, Any] = json.loads(head)
     if "error" in header:
         raise UserError(_worker_error(name, header))
-    return NormalizedPicture(
-        header["width"],
-        header["height"],
-        DISPLAY_NAMES[format_name],
-        len(data),
-        header["media_type"],
-        encoded,
-    )
+    return header, encoded
 
 
 def too_large(name: str, size: int) -> Phrase:

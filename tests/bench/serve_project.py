@@ -18,20 +18,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from core.conversation.messages import Wire
-from core.web_terminal import WebTerminal
-from modules.files.project import Project
-from modules.sessions.store import Sessions
-from modules.storage.data_folder import DataFolder
-from modules.toolbox import build_features
-from modules.web.server import ServerConfig, WebServer
-from modules.web.servers.bind import BindAddress
+from modules.web.server import WebServer
 from modules.web.servers.event_loop import AsyncMode
 from tests.assembly import HermeticSettings
 from tests.scripted_model import USED, calls_reply, text_reply
+from tests.web_assembly import assembled_server
 from utils.llm.completion import Completion, Delta, Retry
 from utils.llm.model_choice import ModelChoice
 from utils.llm.profiles.server_profile import ServerProfile
-from utils.logger import FailureLog
 from utils.pictures import ReadPicture
 from utils.waiting import Stop
 
@@ -42,7 +36,6 @@ SETTINGS = HermeticSettings(
     checkpoint_total_mb=10,
     checkpoint_days=1,
 )
-SYSTEM = "You are a benchmark."
 SEARCH = calls_reply(
     ("s1", "search_text", '{"pattern": "needle [0-9]+"}'),
     ("s2", "find_files", '{"pattern": "**/*9.txt"}'),
@@ -113,35 +106,17 @@ def _events(number: int, stop: Stop) -> Iterator[Delta]:
 
 
 def make_server(mode: AsyncMode, folder: Path) -> WebServer:
-    project = Project(folder / "project")
-    data = DataFolder(folder / "data", project.root)
-    store = Sessions(data.sessions)
-
-    def open_terminal(emit: Any) -> WebTerminal:
-        stop = Stop()
-        return WebTerminal(
-            model=CommandedModel(),
-            feature_list=build_features(project, data, store, stop, SETTINGS, SYSTEM),
-            store=store,
-            project="project",
-            system_prompt=SYSTEM,
-            list_paths=project.files,
-            emit=emit,
-            stop=stop,
-        )
-
-    config = ServerConfig(
-        project=project,
-        data=data,
-        store=store,
-        open_terminal=open_terminal,
+    server, _ = assembled_server(
+        folder,
+        CommandedModel,
+        SETTINGS,
+        system_prompt="You are a benchmark.",
+        mode=mode,
         version="bench",
         language="en",
         model="obedient",
-        is_practice=False,
-        log=FailureLog(data.log),
     )
-    return WebServer(BindAddress(port=0, async_mode=mode), config)
+    return server
 
 
 def main(mode: AsyncMode, folder: str) -> None:

@@ -11,16 +11,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from core.web_terminal import WebTerminal
-from modules.files.project import Project
-from modules.sessions.store import Sessions
-from modules.storage.data_folder import DataFolder
-from modules.toolbox import build_features
-from modules.web.server import ServerConfig, WebServer
-from modules.web.servers.bind import BindAddress
+from modules.web.server import WebServer
 from tests.assembly import HermeticSettings
 from tests.scripted_model import ScriptedModel
-from utils.logger import FailureLog
+from tests.web_assembly import assembled_server
 from utils.waiting import Stop
 
 TIMEOUT_SECONDS = 60.0
@@ -34,7 +28,6 @@ SETTINGS = HermeticSettings(
     checkpoint_total_mb=10,
     checkpoint_days=1,
 )
-SYSTEM = "You are a test."
 
 
 class Gate:
@@ -96,36 +89,10 @@ def serve_page(tmp: Path, browser: Browser) -> Iterator[ServedPage]:
     """Serve a project in *tmp* on a free port; again in the same place is a restart."""
     root = tmp / "project"
     root.mkdir(exist_ok=True)
-    project = Project(root)
-    data = DataFolder(tmp / "data", project.root)
-    store = Sessions(data.sessions)
     model = ScriptedModel()
-
-    def open_terminal(emit: Any) -> WebTerminal:
-        stop = Stop()
-        return WebTerminal(
-            model=model,
-            feature_list=build_features(project, data, store, stop, SETTINGS, SYSTEM),
-            store=store,
-            project="project",
-            system_prompt="You are a test.",
-            list_paths=project.files,
-            emit=emit,
-            stop=stop,
-        )
-
-    config = ServerConfig(
-        project=project,
-        data=data,
-        store=store,
-        open_terminal=open_terminal,
-        version="0",
-        language="",
-        model="scripted",
-        is_practice=False,
-        log=FailureLog(data.log),
+    server, config = assembled_server(
+        tmp, lambda: model, SETTINGS, version="0", language="", model="scripted"
     )
-    server = WebServer(BindAddress(port=0, async_mode="threading"), config)
     thread = threading.Thread(target=server.run, name="server")
     thread.start()
     try:
@@ -133,5 +100,5 @@ def serve_page(tmp: Path, browser: Browser) -> Iterator[ServedPage]:
     finally:
         server.stop()
         thread.join(TIMEOUT_SECONDS)
-        store.close()
-        project.close()
+        config.store.close()
+        config.project.close()

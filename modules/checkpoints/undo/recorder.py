@@ -105,9 +105,9 @@ class CallRecorder(
         self._is_recovered = False
         self.revision += 1
 
-    def on_fork(self, session: str, copy: str, turn: int) -> None:
+    def on_fork(self, session: str, new_session: str, turn: int) -> None:
         self._finish_interrupted()
-        self._index.copy_calls(session, copy, turn)
+        self._index.copy_calls(session, new_session, turn)
 
     def state_fingerprint(self) -> str:
         return self._checkpoints.content_digest()

@@ -193,12 +193,8 @@ class CliScreen:
 
     def _show(self, event: Event) -> Reply | None:  # noqa: C901 - one case for each event
         match event:
-            case TurnStarted(turn=turn, pictures=pictures):
-                self._turn = turn
-                for picture in pictures:
-                    self._scrollback.print(self._dim(picture_phrase(picture)))
-                self._set_activity(phrase("Getting ready"))
-                self._live_region.notice = ""
+            case TurnStarted():
+                self._on_turn_started(event)
             case StepStarted():
                 self._scrollback.has_text = False
                 self._set_activity(phrase("Waiting for the model"))
@@ -224,12 +220,7 @@ class CliScreen:
             case Informed():
                 self._scrollback.print(self._dim(event.what))
             case ToolStarted():
-                self._scrollback.flush()
-                self._programs.add(event.name, event.arguments)
-                self._live_region.call = LiveCall(
-                    event.name, event.arguments, is_revised=event.is_revised
-                )
-                self._draw_soon()
+                self._on_tool_started(event)
             case ToolOutput():
                 self._on_output(event)
             case ToolFinished():
@@ -243,6 +234,13 @@ class CliScreen:
             case _:
                 assert_never(event)
         return None
+
+    def _on_turn_started(self, event: TurnStarted) -> None:
+        self._turn = event.turn
+        for picture in event.pictures:
+            self._scrollback.print(self._dim(picture_phrase(picture)))
+        self._set_activity(phrase("Getting ready"))
+        self._live_region.notice = ""
 
     # --- thinking --------------------------------------------------------------------------------
 
@@ -258,6 +256,12 @@ class CliScreen:
         )
 
     # --- calls -----------------------------------------------------------------------------------
+
+    def _on_tool_started(self, event: ToolStarted) -> None:
+        self._scrollback.flush()
+        self._programs.add(event.name, event.arguments)
+        self._live_region.call = LiveCall(event.name, event.arguments, is_revised=event.is_revised)
+        self._draw_soon()
 
     def _on_call_drafted(self, event: CallDrafted) -> None:
         name = visible(event.name)

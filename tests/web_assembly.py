@@ -1,0 +1,62 @@
+"""Fixture of the real server, features and store included, on any model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from config import Settings
+from core.web_terminal import WebTerminal
+from modules.files.project import Project
+from modules.sessions.store import Sessions
+from modules.storage.data_folder import DataFolder
+from modules.toolbox import build_features
+from modules.web.server import ServerConfig, WebServer
+from modules.web.servers.bind import BindAddress
+from modules.web.servers.event_loop import AsyncMode
+from utils.logger import FailureLog
+from utils.waiting import Stop
+
+
+def assembled_server(
+    folder: Path,
+    make_model: Callable[[], Any],
+    settings: Settings,
+    *,
+    system_prompt: str = "You are a test.",
+    mode: AsyncMode = "threading",
+    **configured: Any,
+) -> tuple[WebServer, ServerConfig]:
+    """Build the server of the project `folder/project` on a free port, with what it is made of.
+
+    *make_model* is asked for the model of each session. Again on the same *folder* is a
+    restart. Whoever asked for it closes the store and the project.
+    """
+    project = Project(folder / "project")
+    data = DataFolder(folder / "data", project.root)
+    store = Sessions(data.sessions)
+
+    def open_terminal(emit: Any) -> WebTerminal:
+        stop = Stop()
+        return WebTerminal(
+            model=make_model(),
+            feature_list=build_features(project, data, store, stop, settings, system_prompt),
+            store=store,
+            project="project",
+            system_prompt=system_prompt,
+            list_paths=project.files,
+            emit=emit,
+            stop=stop,
+        )
+
+    config = ServerConfig(
+        project=project,
+        data=data,
+        store=store,
+        open_terminal=open_terminal,
+        is_practice=False,
+        log=FailureLog(data.log),
+        **configured,
+    )
+    return WebServer(BindAddress(port=0, async_mode=mode), config), config

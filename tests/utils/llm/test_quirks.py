@@ -495,6 +495,64 @@ REPLIES: dict[str, Respond] = {
     "an id that is a number": of({"tool_calls": [call(id=7)]}),
     "an index that is a text": of({"tool_calls": [call(index="0")]}),
     "a reason in capitals": of({"tool_calls": [call()]}, finish="TOOL_CALLS"),
+    "a whole message after its pieces": lambda asked: streamed_response(
+        [*default_events(asked)[:-2], b"data: " + whole_reply(asked).body + b"\n\n", DONE]
+    ),
+    "calls in the message at the end alone": lambda asked: streamed_response(
+        [chunk({"content": ""}), b"data: " + whole_reply(asked).body + b"\n\n", DONE]
+    ),
+    "an id of its own for each piece": of(
+        calling(arguments=ARGUMENTS[:HALF]),
+        {"tool_calls": [{"index": 0, "id": "b", "function": {"arguments": ARGUMENTS[HALF:]}}]},
+    ),
+    "tokens of the model behind the name": of(
+        {
+            "tool_calls": [
+                call(function={"name": "create_file<|channel|>commentary", "arguments": ARGUMENTS})
+            ]
+        },
+    ),
+    "a token of the model behind the arguments": of(calling(arguments=f"{ARGUMENTS}<|call|>")),
+    "usage in every event, in halves and null": with_each(
+        lambda event: event.replace(
+            b'"choices"',
+            b'"usage": {"prompt_tokens": 9.0, "completion_tokens": null}, "choices"',
+            1,
+        )
+    ),
+    "an event of several lines": lambda asked: streamed_response(
+        [
+            event.replace(b', "choices"', b'\ndata: , "choices"', 1)
+            for event in default_events(asked)
+        ]
+    ),
+    "a call without a function": of(
+        {"tool_calls": [{"index": 0, "id": "c", "name": "create_file", "arguments": ARGUMENTS}]}
+    ),
+    "an index that begins at one": of({"tool_calls": [call(index=1)]}),
+    "a role, a refusal and keys of its own": with_first(
+        chunk({"role": "assistant", "content": None, "refusal": None, "annotations": [], "x": 1})
+    ),
+    "one object with the call of long ago": lambda asked: (
+        default_response(asked)
+        if not asked.is_first
+        else Answer(
+            body=json.dumps(
+                {
+                    "choices": [
+                        {
+                            "message": {
+                                "content": None,
+                                "function_call": {"name": "create_file", "arguments": ARGUMENTS},
+                            },
+                            "finish_reason": "function_call",
+                        }
+                    ]
+                }
+            ).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+    ),
     "the call of long ago": of(
         {"function_call": {"name": "create_file", "arguments": ARGUMENTS[:HALF]}},
         {"function_call": {"arguments": ARGUMENTS[HALF:]}},

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
 )
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
+_END_TOKEN = re.compile(r"\s*<\|\w{1,20}\|>\s*\Z")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -22,12 +23,13 @@ def read_lenient(text: str) -> Any:
     """Return the value of *text*, an object as a program other than a JSON writer has it.
 
     Allowed are raw line breaks in strings and commas before an end, comments, Python's words and
-    quotes, typographic quotes around strings, a code fence and a byte order mark around it all.
+    quotes, typographic quotes around strings, a code fence and a byte order mark around it all, and
+    the model's end token behind it.
 
     Nothing is closed that was left open: what was cut off raises `ValueError`, as all else does
     that is no JSON. Takes time linear in *text*.
     """
-    text = text.removeprefix("\ufeff")
+    text = _END_TOKEN.sub("", text.removeprefix("\ufeff"))
     if fence := _FENCE.fullmatch(text):
         text = fence[1]
     plain = _STRING_OR_COMMA.sub(

@@ -33,6 +33,7 @@ from utils.text.strict_json import is_json, read_json
 
 _ID_LETTERS = string.ascii_letters + string.digits
 _COMPLETE_REASONS = ("stop", "tool_calls", "function_call", "length")
+_THINKING_KEYS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _TRUNCATED_REASONS = ("length", "max_tokens", "max_output_tokens", "model_length")
 _FAILED_REASONS = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
 
@@ -89,6 +90,7 @@ class StreamParser:
         self._new_thinking = ""
         self._new_call_name = ""
         self._new_call_characters = 0
+        self._has_text = self._has_thinking = False
         self._repetitions = {
             name: Repetition(TEXT_CHARACTERS * ends_repetition) for name in ("text", "thinking")
         }
@@ -123,12 +125,20 @@ class StreamParser:
         if usage := event.get("usage"):
             self.usage = dict(usage)
         for choice in event.get("choices") or ():
-            self._add_delta(
-                choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
-            )
+            delta, message = choice.get("delta"), choice.get("message")
+            self._add_delta(delta or ({} if message else {"content": choice.get("text")}))
+            if message:
+                self._add_delta(self._rest_of(message))
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
         if self._is_repeating:  # it would go on so to the limit of output
             self.finish_reason, self.is_done = "length", True
+
+    def _rest_of(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return what a whole *message* brings that did not come in pieces before."""
+        known = {"content"} if self._has_text else set()
+        known |= {"tool_calls", "function_call"} if self._calls else set()
+        known |= set(_THINKING_KEYS) if self._has_thinking else set()
+        return {name: value for name, value in message.items() if name not in known}
 
     @property
     def _is_repeating(self) -> bool:
@@ -142,7 +152,7 @@ class StreamParser:
                 self._add_text(text)
             else:
                 self._add_parts(text if isinstance(text, list) else [text])
-        for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
+        for name in _THINKING_KEYS:
             if thinking := delta.get(name):  # some servers send one thought under two names
                 self._add_thinking(_thinking_text(thinking))
                 break
@@ -164,10 +174,12 @@ class StreamParser:
 
     def _add_text(self, text: str) -> None:
         self._new_text += text
+        self._has_text = True
         self._repetitions["text"].feed(text)
 
     def _add_thinking(self, thinking: str) -> None:
         self._new_thinking += thinking
+        self._has_thinking = True
         self._repetitions["thinking"].feed(thinking)
 
     def _add_call(self, piece: dict[str, Any]) -> None:
@@ -207,10 +219,11 @@ class StreamParser:
 
     @staticmethod
     def _begins_another(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
-        if new_id:
-            return bool(call.id) and new_id != call.id
-        function = piece.get("function") or piece
-        return bool(function.get("name")) and call.is_complete
+        has_name = bool((piece.get("function") or piece).get("name"))
+        if new_id:  # some give each piece an id of its own
+            is_other = bool(call.id) and new_id != call.id
+            return is_other and (has_name or call.is_complete)
+        return has_name and call.is_complete
 
     def take_delta(self) -> Delta | None:
         """Return the content since the last call as one delta, None if there is nothing to show."""
@@ -289,7 +302,8 @@ class StreamParser:
             is_call_cut = is_cut and (call is self._calls[-1] or not is_json(arguments))
             if not is_cut:
                 arguments = _repaired_arguments(arguments)
-            calls.append(RawCall(call.id, call.name, arguments, is_call_cut))
+            name = call.name.partition("<|")[0].strip()  # gpt-oss lets its tokens through
+            calls.append(RawCall(call.id, name, arguments, is_call_cut))
         return calls
 
     def _recovered_calls(self, is_cut: bool) -> list[RawCall]:

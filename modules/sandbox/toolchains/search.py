@@ -271,11 +271,10 @@ class ToolchainSearch:
 
     def _needed_links(self) -> Iterator[tuple[Path, str]]:
         """Yield the links that have to be made: where nothing is shown yet, and nothing will be."""
-        home, *others = self._boundaries.homes
-        for real in [path for path in self._folders for other in others if other in path.parents]:
-            for other in others:
-                if other in real.parents and other != home:
-                    self._links.setdefault(home / real.relative_to(other), str(real))
+        real_home = Path(os.path.realpath(self._home))
+        if real_home != self._home:
+            for real in (path for path in self._folders if real_home in path.parents):
+                self._links.setdefault(self._home / real.relative_to(real_home), str(real))
         needed = (*self._folders, *self._boundaries.homes, self._boundaries.project)
         for path, target in self._links.items():
             is_there = self._is_shown(path) or _is_system(path) or is_reserved(path)

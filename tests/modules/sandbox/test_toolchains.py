@@ -357,6 +357,16 @@ def test_a_home_behind_a_link_is_found_by_both_names(
     assert result.output == "node ran\nnode ran\nruff ran\n"
 
 
+def test_the_home_gets_no_links_to_where_toolchains_are(
+    sandbox_home: SandboxHome, layout: Layout
+) -> None:
+    assert not [
+        path
+        for path, _ in sandbox_with(sandbox_home, layout).toolchains().links
+        if path.parent == layout.home
+    ]
+
+
 def test_without_toolchains_all_is_as_before(sandbox_home: SandboxHome, tier: str) -> None:
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     plain = sandbox_home.sandbox()

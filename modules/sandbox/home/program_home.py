@@ -84,7 +84,7 @@ class ProgramHome:
     def clean(self) -> HomeUsage:
         """Empty it and return what was in it. Raises `UserError` while a program runs."""
         try:
-            lock = self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB)
+            trash = self._replace()
         except BlockingIOError:
             raise UserError(
                 phrase(
@@ -92,10 +92,14 @@ class ProgramHome:
                     "wait for its end, then say /clean again."
                 )
             ) from None
-        try:
-            trash = self._move_all_away()
-        finally:
-            unlock_and_close(lock)
+        except OSError as error:
+            raise UserError(
+                phrase(
+                    "{path} cannot be emptied: {why}.",
+                    path=str(self.folder),
+                    why=error.strerror or str(error),
+                )
+            ) from None
         freed = measure(trash, 10 * self._max_files)
         self._remove_trash()
         self._usage = HomeUsage()
@@ -169,6 +173,14 @@ class ProgramHome:
             os.close(home)
         names = ", ".join(visible(entry.path) for entry in removed[:_MAX_NAMED])
         return names if len(removed) <= _MAX_NAMED else f"{names}, …"
+
+    def _replace(self) -> Path:
+        """Do `_move_all_away` if nobody uses it. Raises `BlockingIOError`, `OSError`."""
+        lock = self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            return self._move_all_away()
+        finally:
+            unlock_and_close(lock)
 
     def _move_all_away(self) -> Path:
         """Put a new home in the place of this one at once, and return where the old one is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -54,5 +55,6 @@ def _processes() -> int:
 
 
 def _disk(folder: Path) -> int:
+    """Return the bytes of the disk of *folder*; without end where it does not say."""
     statistics = os.statvfs(folder)
-    return statistics.f_blocks * statistics.f_frsize
+    return statistics.f_blocks * statistics.f_frsize or sys.maxsize

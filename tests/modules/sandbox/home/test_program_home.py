@@ -238,6 +238,11 @@ class TestCleaning:
         run_to_end(sandbox, Program("python", write))
         assert (sandbox_home.program_home.folder / "x").read_text() == "x"
 
+    def test_what_keeps_it_from_being_emptied_is_told(self, sandbox_home: SandboxHome) -> None:
+        missing = ProgramHome(sandbox_home.data / "missing" / "home", max_size=1)
+        with pytest.raises(UserError, match="cannot be emptied: No such file"):
+            missing.clean()
+
     def test_a_kill_in_the_middle_leaves_nothing_for_good(self, sandbox_home: SandboxHome) -> None:
         home = sandbox_home.program_home
         ready = home.ready()

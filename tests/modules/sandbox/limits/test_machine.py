@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -109,6 +110,16 @@ def test_no_limit_is_larger_than_the_machine(
     rows = {str(name): str(value) for name, value in terminal_ops(sandbox_home, wanted).status()}
     assert "300 MiB of memory, 30 processes, 100 MiB of disk" in rows["Limits of a run"]
     assert rows["All that this machine has"] == "memory_mb, tmp_mb, processes, disk_mb say more"
+
+
+def test_a_disk_that_does_not_say_its_size_is_no_limit(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = os.statvfs_result([0] * 10)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "statvfs", lambda _: silent)
+        fitted = fit_to_machine(WIDE, sandbox_home.project)
+    assert fitted.disk_growth == WIDE.disk_growth
 
 
 def test_the_machine_is_asked_what_it_has(sandbox_home: SandboxHome) -> None:

@@ -7,6 +7,7 @@ repository stays as it is. What is no state (objects, config, hooks) is never to
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -41,12 +42,13 @@ def restore_git(
     Return why that was not done; nothing was changed then. Applied again, it does nothing.
     """
     try:
-        _check_place(root_fd, root, old)
+        _check_place(root_fd, root)
         changes = changes_between(_state(objects, old), _state(objects, new))
         _check_objects(root, changes)
         apply_changes(root / GIT, changes)
     except (StateMoved, ValueError) as error:
-        name = visible(f"{GIT}/{error.name}") if isinstance(error, StateMoved) else GIT
+        inner = error.name if isinstance(error, StateMoved) else ""
+        name = visible(f"{GIT}/{inner}".rstrip("/"))
         why = phrase("changed since ({name}), so branches, HEAD and index were kept", name=name)
         return [Skipped(GIT, why)]
     except StateLocked as error:
@@ -72,12 +74,11 @@ class _NotHeld(Exception):
         self.why = why
 
 
-def _check_place(root_fd: int, root: Path, old: Entry) -> None:
-    """Raise `StateMoved` if another folder is there than the one that was looked at."""
-    is_root = os.path.samestat(os.fstat(root_fd), root.stat())
-    status = (root / GIT).lstat()
-    if not is_root or (status.st_dev, status.st_ino) != old.identity:
-        raise StateMoved(GIT)
+def _check_place(root_fd: int, root: Path) -> None:
+    """Raise `StateMoved` where *root* is another folder by now, or has no repository in it."""
+    is_same = os.path.samestat(os.fstat(root_fd), root.stat())
+    if not is_same or not stat.S_ISDIR((root / GIT).lstat().st_mode):
+        raise StateMoved("")
 
 
 def _state(objects: ObjectStore, repository: Entry) -> GitState:

@@ -100,9 +100,11 @@ def changes_between(before: GitState, after: GitState) -> list[StateChange]:
 def apply_changes(git: Path, changes: Sequence[StateChange]) -> None:
     """Make *changes* in the repository *git*, all or none, under the locks that git takes.
 
-    What already is as it is to be counts as done. Raises `StateMoved` and `StateLocked`, before
-    anything is changed; `OSError`.
+    What already is as it is to be counts as done. Raises `StateMoved`, `StateLocked` and
+    `ValueError` (a name that leads elsewhere) before anything is changed; `OSError`.
     """
+    for change in changes:
+        _check_name(change.name)
     with ExitStack() as stack:
         locks = _Locks(git, stack)
         for name in _locked_names(changes):
@@ -117,6 +119,12 @@ def apply_changes(git: Path, changes: Sequence[StateChange]) -> None:
         for change in pending:
             if change.new is not None:
                 _write(git, change.name, change.new + b"\n" if change.is_ref else change.new, locks)
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that leads out of its folder: of packed refs, a program may write any."""
+    if "\0" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
+        raise ValueError(f"no name in a repository: {name!r}")
 
 
 def _locked_names(changes: Sequence[StateChange]) -> list[str]:

@@ -54,6 +54,8 @@ _UNTOLD = re.compile(
 )
 """Files that git makes beside the state, of which nobody needs to hear that they are not kept."""
 _MAX_FILES = 300_000
+_MAX_REF = 4_096  # bytes of a file of a ref
+_MAX_STATE = 512 << 20  # bytes of all that a run changed of the state
 _ATTEMPTS = 3
 
 Stamp = tuple[int, int, int, int, int]
@@ -197,6 +199,7 @@ class GitStandIn:
         after = _stamps(folder)
         if after == own:
             return None, []
+        _check_sizes({name: stamp for name, stamp in after.items() if stamp != own.get(name)})
         names = after.keys() | own.keys()
         foreign = [
             name
@@ -318,6 +321,16 @@ def _stamp(path: Path) -> Stamp | None:
         return _stamp_of(path.lstat())
     except OSError:
         return None
+
+
+def _check_sizes(stamps: Stamps) -> None:
+    """Refuse files of the state, changed by a run, that we would not want to read."""
+    sizes = {name: stamp[2] for name, stamp in stamps.items() if is_state_file(name)}
+    large = [name for name, size in sizes.items() if size > _MAX_REF and "refs/" in name
+             and "logs/" not in name]  # fmt: skip
+    if large or sum(sizes.values()) > _MAX_STATE:
+        name = large[0] if large else max(sizes, key=sizes.__getitem__)
+        raise StateRefused(phrase("{name} is too large", name=visible(name)))
 
 
 def _tokens(stamps: Mapping[str, Stamp]) -> dict[str, str]:

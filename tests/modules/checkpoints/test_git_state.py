@@ -240,3 +240,26 @@ def test_what_git_did_is_whole_after_garbage_was_collected(
     assert {bytes.fromhex(content) for content in contents.values()} <= used
     assert points.undo(before.id, after.id).skipped == ()
     assert git_state(sandbox_home.project) == state
+
+
+@pytest.mark.as_root
+@pytest.mark.parametrize("name", ["refs/heads/../../config", "refs/x/../../../../../outside"])
+def test_a_ref_that_leads_elsewhere_is_followed_nowhere(
+    sandbox_home: SandboxHome, points: Checkpoints, name: str
+) -> None:
+    """Where a program writes to `.git` itself, undo meets whatever it left there."""
+    project = sandbox_home.project
+    outside = sandbox_home.home / "outside"
+    head = git(project, "rev-parse", "HEAD")[:40]
+    outside.write_text(head)
+    (project / ".git/refs/x").mkdir()
+    before = points.take()
+    with (project / ".git/packed-refs").open("a") as file:
+        file.write(f"{head} {name}\n")
+    after = points.take()
+    config = (project / ".git/config").read_bytes()
+    undone = points.undo(before.id, after.id)
+    assert [one.path for one in undone.skipped] == [".git"]
+    points.undo(undone.before, undone.after)
+    assert (project / ".git/config").read_bytes() == config
+    assert outside.read_text() == head

@@ -100,6 +100,7 @@ REFUSED = {
     f" echo $OLDPWD/x/.git > gitdir; echo {ID} > HEAD; echo $OLDPWD/evil > commondir",
     "a log that is none": "echo 'x; rm -rf /' >> .git/logs/HEAD",
     "a log of what is not there": "printf '%040d %040d a <a> 1 +0000\\tx\\n' 5 6 >> .git/logs/HEAD",
+    "a ref without end": "head -c 5000 /dev/zero > .git/refs/heads/x",
     "a message without end": "head -c 20000000 /dev/zero > .git/MERGE_MSG",
 }  # fmt: skip
 """What is not kept at all, for none of it can be told from the rest."""

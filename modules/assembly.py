@@ -354,6 +354,7 @@ def furnish(
     is_practice: bool,
 ) -> Terminal:
     """Return the terminal that *create* makes of the tools and the settings."""
+    from modules.kept_approvals import KeptApprovals
     from modules.prompts import prompt
     from modules.toolbox import build_features
     from utils.waiting import Stop
@@ -379,5 +380,6 @@ def furnish(
         is_practice=is_practice,
         stop=stop,
     )
+    terminal.approval.kept = KeptApprovals(app_context.data.approvals)
     app_context.failures.add_redactor(terminal.redact)
     return terminal

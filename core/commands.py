@@ -5,23 +5,25 @@ Commands about one subject (focus, notes, memory, …) stand in the feature of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from core.cards import Card, TableCard, TextCard
+from core.cards import Alarm, Card, TableCard, TextCard
 from core.conversation.history import History
 from core.conversation.messages import Assistant, User
 from core.conversation.store import Store
 from core.events import CommandAnswered
 from core.feature import Command, Feature, command
 from core.feature_set import FeatureSet
-from core.loop.approval import MODES, Approval, ApprovalMode
+from core.loop.approval import MODES, Approval, ApprovalMode, KeptApproval
 from core.loop.thinking import Mode
 from core.model_choice import served, set_fields
 from core.session_choice import SessionChoice, format_time
 from core.tools import Risk, Toolbox
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Usage
+from utils.text.clean import visible
+from utils.text.lines import parse_number
 from utils.text.nearest import with_suggestion
 
 Row = tuple[Text, ...]
@@ -104,7 +106,9 @@ class Commands(Feature):
         button="status",
     )
     def show_status(self, _: str) -> Card:
-        return TableCard(phrase("Status"), tuple(self._status_rows()))
+        rows = tuple(self._status_rows())
+        alarms = tuple(n for n, row in enumerate(rows) if any(isinstance(c, Alarm) for c in row))
+        return TableCard(phrase("Status"), rows, alarms=alarms)
 
     @command(
         "/cost",
@@ -272,7 +276,7 @@ class Commands(Feature):
         return TableCard(title, (*rows, *((name,) for name in names)))
 
     @command(
-        "/approve [MODE]",
+        "/approve [MODE|list|forget N]",
         "Show or change what you are asked about: guarded, ask, …",
         is_concurrent=True,
         option="--approve",
@@ -280,11 +284,43 @@ class Commands(Feature):
         button="approval",
     )
     def approve(self, argument: str) -> Card:
+        if argument == "list":
+            return self._approvals_card()
+        if argument.split()[:1] == ["forget"]:
+            self._forget_approval(argument.split()[1:])
+            return self._approvals_card()
         if argument:
             self._context.approval.mode = _parse_mode(argument)
         always = ", ".join(self._context.approval.patterns)
         mode = _MODE_LABELS[self._context.approval.mode]
         return TextCard(phrase("Approval: {mode}.", mode=mode), always)
+
+    def _approvals_card(self) -> Card:
+        approval = self._context.approval
+        rows: list[Row] = [
+            (str(number), _words_for(one, self._context.tools), phrase("in this project"))
+            for number, one in enumerate(self._kept_approvals(), 1)
+        ]
+        rows += [("", pattern, phrase("in this session")) for pattern in approval.patterns]
+        if not rows:
+            return TextCard(phrase("Nothing is always allowed."))
+        columns = (phrase("number"), phrase("what is allowed"), phrase("how long"))
+        return TableCard(
+            phrase("Always allowed; /approve forget N takes back"), tuple(rows), columns
+        )
+
+    def _kept_approvals(self) -> Sequence[KeptApproval]:
+        kept = self._context.approval.kept
+        return kept.all() if kept else ()
+
+    def _forget_approval(self, words: Sequence[str]) -> None:
+        kept, known = self._context.approval.kept, self._kept_approvals()
+        number = parse_number(" ".join(words)) or 0
+        if kept is None or not 0 < number <= len(known):
+            raise UserError(
+                phrase("Say which: /approve forget N; /approve list shows the numbers.")
+            )
+        kept.remove(known[number - 1])
 
     @command("/stop", "Stop the running task.")
     def stop(self, _: str) -> Card:
@@ -369,6 +405,22 @@ _RISK_LABELS = {
 }
 _MAX_SNIPPET = 100
 """Characters of one message in `/history`."""
+
+
+def _words_for(kept: KeptApproval, tools: Toolbox) -> Phrase:
+    """Return what *kept* allows, in words."""
+    subject = kept.pattern.removeprefix(f"{kept.tool} ")
+    spec = tools.specs.get(kept.tool)
+    why = visible(kept.why) if "{" in kept.why else Phrase(kept.why)
+    if subject == "*":
+        return phrase("every call of {tool}; asked for: {why}", tool=kept.tool, why=why)
+    if spec and spec.is_shell and subject.endswith(" *"):
+        return phrase(
+            "commands that begin with “{words}”, without ; | > and the like; asked for: {why}",
+            words=visible(subject.removesuffix(" *")),
+            why=why,
+        )
+    return phrase("only {call}; asked for: {why}", call=visible(kept.pattern), why=why)
 
 
 def _parse_mode(name: str) -> ApprovalMode:

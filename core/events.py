@@ -23,7 +23,7 @@ class Reply:
 
     *always* extends a yes to every later call that matches *pattern* in this session; *reason* goes
     with a no, and the model reads it; *arguments* go with a yes to a call and take the place of
-    those that the model gave, all of them.
+    those that the model gave, all of them. One that *lasts* extends it to later sessions as well.
     """
 
     yes: bool
@@ -31,6 +31,7 @@ class Reply:
     pattern: str = ""
     reason: str = ""
     arguments: dict[str, Any] | None = None
+    lasts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class ApprovalAsked:
 
     *risk* is that of the tool, "loop" for a task that goes in circles, or "loss" for a call that
     is over and deleted much. *pattern* is what an "always" would cover, "" when there is none; only
-    where the reply *may_revise*, it may bear arguments.
+    where the reply *may_revise*, it may bear arguments, and only where it *may_last* may it last.
     """
 
     call_id: str
@@ -137,6 +138,7 @@ class ApprovalAsked:
     pattern: str
     preview: Card
     may_revise: bool = False
+    may_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

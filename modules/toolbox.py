@@ -51,8 +51,13 @@ def build_features(
     stop: Stop,
     settings: Settings,
     system_text: str = "",
+    *,
+    is_machine: bool = False,
 ) -> Sequence[Feature]:
-    """Return every feature of a session on *project*, in the order the model sees their tools."""
+    """Return every feature of a session on *project*, in the order the model sees their tools.
+
+    Where the machine *is_machine* of the agent's own, nothing confines programs.
+    """
     home = ProgramHome(data.program_home, max_size=settings.home_mb * 1_000_000)
     secrets = Secrets(
         project.root, settings.secrets, data.shows_secrets, is_enabled=settings.hide_secrets
@@ -64,7 +69,10 @@ def build_features(
     state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
-    sandbox = _sandbox(project, data, secrets, checkpoints.objects.locked, home, settings)
+    sandbox = _sandbox(
+        *(project, data, secrets, checkpoints.objects.locked, home, settings),
+        is_machine=is_machine,
+    )
     jobs = Jobs(sandbox, data.path, stop, outputs)
     undo.watch_background(jobs.running_names)
     history_tool = HistoryTool()
@@ -123,7 +131,12 @@ def _sandbox(
     project_lock: LockProject,
     home: ProgramHome,
     settings: Settings,
+    *,
+    is_machine: bool,
 ) -> Sandbox:
+    known = settings.secrets
+    environment = settings.person_environment
+    machine = {name: text for name, text in environment.items() if name not in known}
     return Sandbox(
         project.root,
         hidden=[data.root],
@@ -134,8 +147,9 @@ def _sandbox(
         lock_project=project_lock,
         git_record=data.git_record,
         home=home,
-        environment=settings.person_environment,
+        environment=environment,
         show_folders=settings.show_folders,
+        machine=machine if is_machine else None,
     )
 
 

@@ -8,9 +8,9 @@ anything possible or impossible: that is the sandbox's part.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from core.tools import Risk, Tool
 from utils.i18n import Phrase, phrase
@@ -47,11 +47,34 @@ class AlwaysAskReason(Phrase):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The verdict on one call; *pattern* is what an "always" would cover."""
+    """The verdict on one call; *pattern* is what an "always" would cover, and whether that *may
+    last* longer than the session."""
 
     verdict: Literal["allow", "ask", "refuse"]
     why: Phrase = Phrase("")
     pattern: str = ""
+    may_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApproval:
+    """What the person allowed in a project for good: calls of *tool* that *pattern* covers.
+
+    It holds only where the reason to ask is the *why* (in English, its values left open) that it
+    was given for: who allowed confined runs has not allowed the same without a sandbox.
+    """
+
+    tool: str
+    pattern: str
+    why: str
+
+
+class KeptApprovalStore(Protocol):
+    """Keeps approvals for good."""
+
+    def all(self) -> Sequence[KeptApproval]: ...
+    def add(self, approval: KeptApproval) -> None: ...
+    def remove(self, approval: KeptApproval) -> None: ...
 
 
 class Approval:
@@ -62,11 +85,21 @@ class Approval:
         self.outside: OutsidePolicy = "ask"
         self._approval_reason = approval_reason
         self.patterns: list[str] = []
+        self.kept: KeptApprovalStore | None = None
+        """The approvals that last; None where none can."""
 
     def allow_always(self, pattern: str) -> None:
         """Allow from now on what matches *pattern* (see `subject` and `covers`)."""
         if pattern not in self.patterns:
             self.patterns.append(pattern)
+
+    def keep(self, tool: Tool, decision: Decision) -> None:
+        """Allow from now on, in every session of the project, what *decision* was to cover.
+
+        Raises `UserError` when it cannot be kept.
+        """
+        if self.kept and decision.may_last:
+            self.kept.add(KeptApproval(tool.name, decision.pattern, decision.why.template))
 
     def decide(
         self, tool: Tool, arguments: Mapping[str, Any], *, was_asked: bool = False
@@ -88,12 +121,18 @@ class Approval:
             return Decision("ask", why)
         if why is None or any(covers(pattern, tool, arguments) for pattern in self.patterns):
             return Decision("allow")
-        return Decision("ask", why, pattern_for(tool, arguments))
+        lasting = self.kept if _may_last(tool, arguments) else None
+        for one in lasting.all() if lasting else ():
+            is_same = (one.tool, one.why) == (tool.name, why.template)
+            if is_same and covers(one.pattern, tool, arguments):
+                return Decision("allow")
+        return Decision("ask", why, pattern_for(tool, arguments), may_last=lasting is not None)
 
     @property
     def outside_refusal(self) -> Phrase | None:
-        """Why nothing may run outside the sandbox here, None where the person can be asked."""
-        return None if self.outside == "ask" else _OUTSIDE_REFUSAL
+        """Why nothing may run outside the sandbox here, None where it is asked about or allowed."""
+        is_allowed = self.outside == "allow" and self.mode == "all"
+        return None if is_allowed or self.outside == "ask" else _OUTSIDE_REFUSAL
 
     def _decide_outside(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
         """Return the verdict on a call that nothing confines: no mode and no wide pattern helps."""
@@ -117,6 +156,13 @@ class Approval:
         if self.mode == "ask":
             return phrase("You asked to be asked before every change and every run.")
         return None
+
+
+def _may_last(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a yes to a call may outlive the session: it is not about what leaves the
+    machine or the sandbox, what is gone then, or what git obeys."""
+    name = subject(tool, arguments).partition(" ")[0]
+    return tool.risk in (Risk.WRITE, Risk.RUN) and name == tool.name
 
 
 def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:

@@ -58,6 +58,15 @@ def resolve_approval(reply: Reply, tool: Tool, arguments: Mapping[str, Any]) -> 
     return arguments
 
 
+def check_lasting(reply: Reply, decision: Decision) -> None:
+    """Raise `UserError` where *reply* would last for other calls than those it was asked about."""
+    is_as_shown = reply.pattern in ("", decision.pattern) and reply.arguments is None
+    if not (decision.may_last and is_as_shown):
+        raise UserError(
+            phrase("That can be allowed for this session alone, or for this call: it cannot last.")
+        )
+
+
 def with_revision_note(
     outcome: Outcome, requested: Mapping[str, Any], executed: Mapping[str, Any]
 ) -> Outcome:

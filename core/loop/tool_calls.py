@@ -23,7 +23,13 @@ from core.events import (
 )
 from core.feature import PostRunConfirmation
 from core.loop.approval import Decision, pattern_for
-from core.loop.approval_flow import not_run_outcome, refusal, resolve_approval, with_revision_note
+from core.loop.approval_flow import (
+    check_lasting,
+    not_run_outcome,
+    refusal,
+    resolve_approval,
+    with_revision_note,
+)
 from core.loop.turn_context import TurnContext
 from core.redaction import Redactor, StreamRedactor, map_strings
 from core.tools import Outcome, RunningTool, Tool, ToolError, failure_outcome
@@ -132,7 +138,9 @@ def _ask(
     while True:
         card = context.features.preview(tool, arguments)
         question = ApprovalAsked(
-            call_id, tool.name, str(tool.risk), why, decision.pattern, card, bool(arguments)
+            *(call_id, tool.name, str(tool.risk), why, decision.pattern, card),
+            may_revise=bool(arguments),
+            may_last=decision.may_last,
         )
         context.record(StateRecord(ASKED, call_id))
         reply = yield from timer.ask(question)
@@ -144,7 +152,11 @@ def _ask(
                 raise UserError(
                     phrase("This is asked about each time; yes is for this call alone.")
                 )
-            return reply, resolve_approval(reply, tool, arguments)
+            resolved = resolve_approval(reply, tool, arguments)
+            if reply.lasts:
+                check_lasting(reply, decision)
+                context.approval.keep(tool, decision)
+            return reply, resolved
         except (ToolError, UserError) as error:
             why = phrase("{problem}", problem=error.message)
 

@@ -17,6 +17,7 @@ EXCLUSIVE_PAIRS = [
     *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
     *(("--think", "--fast"), ("--import", "--resume"), ("--import", "--attach")),
     *(("--attach", "--log"), ("--follow", "--log"), ("--follow", "--import")),
+    *(("--machine", "--approve"), ("--machine", "--attach")),
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
 ]
 """Options of which only one can be meant."""
@@ -44,6 +45,7 @@ class Args:
     import_file: str | None = None
     log: bool = False
     follow: bool = False
+    machine: str | None = None
 
     @property
     def has_screen(self) -> bool:
@@ -117,11 +119,11 @@ def _click_option(option: OptionSpec) -> click.Option:
     names = [*option.names, option.destination]
     if option.is_flag:
         return click.Option(names, is_flag=True)
-    if option.bare is not None:
-        return click.Option(names, is_flag=False, flag_value=option.bare)
     if option.numbers:
         return click.Option(names, default=option.default, type=IntegerRange(*option.numbers))
     kind = OneOf(option.choices) if option.choices else None
+    if option.bare is not None:
+        return click.Option(names, is_flag=False, flag_value=option.bare, type=kind)
     return click.Option(names, default=option.default, type=kind)
 
 

@@ -120,6 +120,12 @@ OPTIONS = (
         phrase("Write each request, call, answer and change to a log in the data folder."),
     ),
     OptionSpec(("--follow",), phrase("Show that log as it grows, until Ctrl-C.")),
+    OptionSpec(
+        ("--machine",),
+        phrase("This container or virtual machine is the agent's: no sandbox, no questions."),
+        choices=("evident", "yes-this-one"),
+        bare="evident",
+    ),
     OptionSpec(("--version",), phrase("Show the version.")),
     OptionSpec(("--help",), phrase("Show this.")),
 )

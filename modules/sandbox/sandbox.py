@@ -87,6 +87,7 @@ class Sandbox:
         home: ProgramHome | None = None,
         environment: Mapping[str, str] | None = None,
         show_folders: Sequence[Path] = (),
+        machine: Mapping[str, str] | None = None,
     ) -> None:
         """*replacements* says what programs read in place of some files of the project; *own_code*
         they only read.
@@ -95,7 +96,11 @@ class Sandbox:
         The toolchains that the person's *environment* leads to, and *show_folders*, are shown
         read-only. *git_record* is the file with the git baselines of a run, until that is over.
         *home* is that of the programs, without which each finds an empty one.
+
+        With *machine*, the environment of all programs, the machine is theirs and nothing confines
+        them.
         """
+        self._machine = machine
         self._cache = cache = self._cache_folder_in(cache_folder)
         self._planner = MountPlanner(
             project_root,
@@ -146,6 +151,10 @@ class Sandbox:
 
     def report(self) -> Report:
         """Return how programs are confined; the first time on a machine, by trying it out."""
+        if self._machine is not None:
+            name = phrase("none beside the machine's own (--machine)")
+            kind = TierName.LIMITS_ONLY
+            return Report(kind, name, (phrase("anything: programs can do all that you can here"),))
         found = self._best_backend()
         tier = found.tier.name
         return Report(
@@ -156,11 +165,18 @@ class Sandbox:
             tier is not TierName.LIMITS_ONLY or self._allow_limits_only,
         )
 
+    @property
+    def is_machine(self) -> bool:
+        """Whether nothing confines programs because the machine was said to be theirs."""
+        return self._machine is not None
+
     def unapproved_python(self) -> Path | None:
         """Return the Python installation that the next run would show for the first time.
 
         None if it shows none, or the one that it showed before.
         """
+        if self._machine is not None:
+            return None
         found = self._planner.interpreter()
         if found is None or found.prefix is None or not self._approved.needs_approval(found):
             return None
@@ -186,6 +202,8 @@ class Sandbox:
         When this returns, or is closed, no process of the program is alive. Raises `UserError` if
         nothing may run here, or if the sandbox does not start.
         """
+        if self._machine is not None:
+            return (yield from self.run_outside(program, limits, stop, self._machine, background))
         self._check_allowed()
         if self._cgroups and not (program.language == "python" and self._warm.is_waiting):
             self._cgroups.warm_up()
@@ -244,7 +262,12 @@ class Sandbox:
                     notes += self._git_stand_in.take_over()
 
     def run_outside(
-        self, program: Program, limits: Limits, stop: Stop, environment: Mapping[str, str]
+        self,
+        program: Program,
+        limits: Limits,
+        stop: Stop,
+        environment: Mapping[str, str],
+        background: Background | None = None,
     ) -> Generator[str, None, Result]:
         """Run *program* with *environment* as the person would themselves: nothing confines it.
 
@@ -254,9 +277,7 @@ class Sandbox:
         self._warm.pause()
         interpreter = self._planner.interpreter() if program.language == "python" else None
         spec = outside_spec(self._project, program, environment, interpreter)
-        execution = Execution(spec, limits)
-        execution.start()
-        return (yield from self._outputs(execution, stop))
+        return (yield from self._outputs(_start(spec, limits, background), stop))
 
     def _run_to_end(
         self,
@@ -332,11 +353,7 @@ class Sandbox:
     ) -> Execution:
         """Start a program in a new process."""
         spec = replace(spec, sync_fd=sync_fd, cgroups=self._cgroups)
-        execution = Execution(spec, limits, background.output if background else None)
-        execution.start()
-        if background:
-            background.on_start(execution)
-        return execution
+        return _start(spec, limits, background)
 
     def _prewarm(self, tier: Tier, limits: Limits) -> None:
         """Prewarm the next Python, after the first one, by a new plan: much may have changed."""
@@ -430,3 +447,11 @@ def _protected_repositories(plan: MountPlan) -> Sequence[Path]:
     """Return the repositories in the project to protect, whether they exist or not."""
     inner = (path for path in plan.repository if plan.project in path.parents)
     return tuple(dict.fromkeys((plan.project / ".git", *inner)))
+
+
+def _start(spec: LaunchSpec, limits: Limits, background: Background | None) -> Execution:
+    execution = Execution(spec, limits, background.output if background else None)
+    execution.start()
+    if background:
+        background.on_start(execution)
+    return execution

@@ -54,6 +54,11 @@ class DataFolder:
         return self.path / "sessions.sqlite"
 
     @property
+    def approvals(self) -> Path:
+        """The approvals that last."""
+        return self.path / "approvals.json"
+
+    @property
     def memory(self) -> Path:
         return self.path / "MEMORY.md"
 

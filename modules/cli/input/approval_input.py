@@ -86,6 +86,9 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
             if event.pattern:
                 pattern = elide_middle(visible(event.pattern), MAX_PATTERN_CELLS)
                 offered.append(phrase("a always: {pattern}", pattern=pattern))
+            if event.may_last:
+                offered.append(phrase("f always, in this project"))
+            if event.pattern:
                 offered.append(phrase("p other pattern"))
             if event.may_revise:
                 offered.append(phrase("e edit"))
@@ -126,6 +129,8 @@ def _answer_keys(event: ApprovalAsked) -> set[str]:
     keys = {"y", "yes", "n", "no", keyboard.ESCAPE}
     if event.pattern:
         keys |= {"a", "always", "p"}
+    if event.may_last:
+        keys.add("f")
     return keys | {"e"} if event.may_revise else keys
 
 
@@ -136,6 +141,8 @@ def _reply_to_key(approver: Approver, question: Question, key: str) -> Reply | N
             return Reply(yes=True)
         case "a" | "always":
             return Reply(yes=True, always=True, pattern=event.pattern)
+        case "f":
+            return Reply(yes=True, lasts=True)
         case "n" | "no" | keyboard.ESCAPE:
             question.hide()
             return Reply(yes=False, reason=approver.ask_reason())

@@ -134,6 +134,9 @@ def _agreement(event: ApprovalAsked, reply: Reply) -> Phrase:
         if not reply.pattern or reply.pattern == event.pattern:
             pattern = elide_middle(pattern, MAX_PATTERN_CELLS)
         return phrase("Allowed from now on: {pattern}", pattern=pattern)
+    if reply.lasts:
+        pattern = elide_middle(visible(event.pattern), MAX_PATTERN_CELLS)
+        return phrase("Allowed in this project until /approve forget: {pattern}", pattern=pattern)
     if reply.arguments is not None:
         return phrase("Allowed, as you changed it")
     return phrase("It goes on") if event.risk in ("loop", "loss") else phrase("Allowed")

@@ -106,10 +106,11 @@ class SessionApi:
         pattern: str = "",
         reason: str = "",
         arguments: _ARGUMENTS = None,
+        lasts: bool = False,
         cmd: CommandId = "",
     ) -> Packet:
         command = cmd or uuid.uuid4().hex
-        return self.answer(id, command, call_id, yes, always, pattern, reason, arguments)
+        return self.answer(id, command, call_id, yes, always, pattern, reason, arguments, lasts)
 
     @route(
         "POST",
@@ -198,9 +199,12 @@ class SessionApi:
         pattern: str = "",
         reason: str = "",
         arguments: _ARGUMENTS = None,
+        lasts: bool = False,
     ) -> Packet:
         runner = self._registry.open(session)
-        reply = Reply(yes, always and yes, pattern, reason, arguments if yes else None)
+        reply = Reply(
+            yes, always and yes, pattern, reason, arguments if yes else None, lasts and yes
+        )
         return runner.idempotency.run_once(cmd, lambda: {"won": runner.answer(call_id, reply)})
 
     def stop(self, session: str, cmd: str) -> Packet:

@@ -64,6 +64,7 @@ export class QuestionCard {
       { class: "buttons" },
       this.buttons.y,
       this.buttons.a,
+      this.buttons.f,
       this.buttons.n,
       this.reason,
       this.buttons.e,
@@ -126,6 +127,7 @@ export class QuestionCard {
     const made = {
       y: make("primary", () => this.#yes(), this.words.yes()),
       a: question.pattern && make("", () => this.#always(), t("Always")),
+      f: question.may_last && make("", () => this.#answer({ yes: true, lasts: true }), t("Always, in this project")),
       n: make("", () => this.#no(), this.words.no()),
       e: question.may_revise && make("quiet", () => this.#edit(), icon("edit"), t("Edit")),
     };

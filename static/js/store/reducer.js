@@ -4,7 +4,7 @@
 /** @typedef {import("../i18n/phrases.js").Phrase} Phrase */
 /** @typedef {{kind: string, [field: string]: any}} Card */
 /** @typedef {{type: string, seq?: number, [field: string]: any}} Packet */
-/** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean}} Question */
+/** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean, may_last: boolean}} Question */
 /**
  * One thing in the conversation; `key` is unique in its transcript, and an item that changed is
  * another object.
@@ -87,8 +87,8 @@ const DRAWN = {
       : added(closed(transcript), call(packet)),
 
   ApprovalAsked: (transcript, packet) => {
-    const { risk, why, pattern, preview, may_revise = false } = packet;
-    return changedCall(transcript, packet, () => ({ question: { risk, why, pattern, preview, may_revise } }));
+    const { risk, why, pattern, preview, may_revise = false, may_last = false } = packet;
+    return changedCall(transcript, packet, () => ({ question: { risk, why, pattern, preview, may_revise, may_last } }));
   },
 
   ToolOutput: (transcript, packet) =>

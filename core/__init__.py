@@ -30,6 +30,7 @@
 
 EXPORTS = {
     "cards": [
+        "Alarm",
         "Card",
         "Change",
         "DiffCard",

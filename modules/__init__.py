@@ -34,6 +34,8 @@
                    only with a yes.
 - history_tool     Turns of earlier in this session, readable by the model like a file.
 - keep_json        The conversation as one JSON file after each turn, for other programs to read.
+- kept_approvals   Approvals that last: what the person allowed in a project until they take it
+                   back.
 - mass_deletion    A pause before a loss: a run that deleted much is shown to the person before
                    anything goes on.
 - memory_manager   Long-term memory: what every session of a project should know, in a file people

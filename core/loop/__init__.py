@@ -17,7 +17,14 @@
 """
 
 EXPORTS = {
-    "approval": ["AlwaysAskReason", "Approval", "ApprovalMode", "MODES", "stricter"],
+    "approval": [
+        "AlwaysAskReason",
+        "Approval",
+        "ApprovalMode",
+        "KeptApproval",
+        "MODES",
+        "stricter",
+    ],
     "approval_flow": ["arguments_preview", "format_arguments", "resolve_approval"],
     "response": ["to_tool_call"],
     "thinking": ["Mode", "conclusion_in"],

@@ -15,6 +15,7 @@
 """
 
 EXPORTS = {
+    "backends.machine": ["machine_evidence"],
     "git.protection": ["git_protection_of"],
     "home.program_home": ["ProgramHome"],
     "limits.machine": ["exceeding", "fit_to_machine"],

@@ -315,9 +315,3 @@ def _join_notes(notes: Sequence[Text]) -> Text:
     if len(notes) < 2:
         return notes[0] if notes else ""
     return phrase("{one}; {more}", one=notes[0], more=_join_notes(notes[1:]))
-
-
-def line_counts(hunks: Sequence[Hunk] | None) -> tuple[int, int]:
-    """Return how many lines came and went."""
-    counted = hunks or ()
-    return sum(hunk.added for hunk in counted), sum(hunk.removed for hunk in counted)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 TAB_WIDTHS = (2, 3, 4, 8)
 """Spaces that a tab may stand for."""
-Retabbing = Callable[[str, int], str | None]
 
 
 def indent_difference(wanted: Sequence[str], block: Sequence[str]) -> tuple[str, str] | None:

@@ -54,6 +54,9 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
         ("stepp_limit = 3", {}, ["stepp_limit", "step_limit"]),
         ("data_dir = 'x'", {}, ["data_dir"]),
         ("= 3", {}, ["config.toml", "line 1"]),
+        ('show_folders = ["data"]', {}, ["show_folders", "data", "/opt/tools"]),
+        ("show_folders = [3]", {}, ["show_folders", "3"]),
+        ("", {"ONEFOLD_SHOW_FOLDERS": "~nobody-at-all/x"}, ["show_folders", "~nobody-at-all"]),
         ("", {"ONEFOLD_STEP_LIMIT": "many"}, ["step_limit", "many", "ONEFOLD_STEP_LIMIT"]),
         ("", {"ONEFOLD_MEMORY_MB": "2 GB"}, ["memory_mb", "2 GB", "ONEFOLD_MEMORY_MB", "from 64"]),
         ("processes = 1", {}, ["processes", "1", "config.toml", "from 8 to 1000000"]),
@@ -94,6 +97,14 @@ def test_a_misspelt_variable_is_named_with_the_nearest_setting(tmp_path: Path) -
         f"There is no setting ONEFOLD_STEPLIMIT ({tmp_path / '.env'}). "
         "Did you mean ONEFOLD_STEP_LIMIT?",
     ]
+
+
+def test_folders_to_show_are_a_list_or_stand_between_colons(tmp_path: Path) -> None:
+    assert loaded(tmp_path).show_folders == ()
+    listed = loaded(tmp_path, toml='show_folders = ["/data/models/", "~/books"]')
+    assert listed.show_folders == (Path("/data/models"), Path.home() / "books")
+    said = loaded(tmp_path, ONEFOLD_SHOW_FOLDERS="/opt/tools/../other: ~/books :")
+    assert said.show_folders == (Path("/opt/other"), Path.home() / "books")
 
 
 def test_prices_are_settings(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from modules.sandbox.toolchains.boundaries import Boundaries
 from modules.sandbox.toolchains.shown import Toolchains
 
-_MAX_WATCHED = 400  # each is looked at before each call: a microsecond
+_MAX_WATCHED = 150  # each is looked at before each call: some microseconds
 
 
 class ToolchainFinder:
@@ -27,29 +27,32 @@ class ToolchainFinder:
         self._boundaries = boundaries
         self._lock = threading.Lock()
         self._found = Toolchains()
-        self._watched: dict[Path, int] | None = None
+        self._watched: list[str] = []
+        self._times: list[int] | None = None
 
     def find(self) -> Toolchains:
         """Return the toolchains as they are now."""
         if not self._environment and not self._show_folders:
             return Toolchains()
         with self._lock:
-            if self._watched is None or self._watched != _times(self._watched):
+            if self._times is None or self._times != _times(self._watched):
                 # Only here: who has none does not pay for it.
                 from modules.sandbox.toolchains.search import ToolchainSearch
 
                 search = ToolchainSearch(self._environment, self._show_folders, self._boundaries)
                 self._found = search.run()
-                self._watched = _times(search.watched[:_MAX_WATCHED])
+                watched = dict.fromkeys(map(os.fspath, search.watched))
+                self._watched = list(watched)[:_MAX_WATCHED]
+                self._times = _times(self._watched)
             return self._found
 
 
-def _times(paths: Iterable[Path]) -> dict[Path, int]:
+def _times(paths: Iterable[str]) -> list[int]:
     """Return when each of *paths* has changed, in nanoseconds; 0 for what is not there."""
-    times = {}
+    times = []
     for path in paths:
         try:
-            times[path] = os.stat(path).st_mtime_ns  # noqa: PTH116 - before each call
+            times.append(os.stat(path).st_mtime_ns)  # noqa: PTH116 - before each call
         except OSError:
-            times[path] = 0
+            times.append(0)
     return times

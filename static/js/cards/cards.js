@@ -128,7 +128,7 @@ function pictureMark(path, host) {
   const alt = visible(path);
   return h(
     "button",
-    { class: "run-picture", type: "button", title: alt, onclick: () => host.openFile(path) },
+    { class: "run-picture", type: "button", title: alt, on: { click: () => host.openFile(path) } },
     h("img", { src: api.rawAddress(path), alt, loading: "lazy" }),
   );
 }

@@ -216,6 +216,7 @@ class Jobs(
         if change != "output":
             with self._lock:
                 self._untold.append((job.number, line_for_model(job)))
+        if change != "output" and not job.was_stopped:  # who stopped it saw that
             command = shown_command(job.command)
             self._tell_person(
                 phrase("{state}: {command}", state=state_for_person(job), command=command)

@@ -125,6 +125,11 @@ class Job:
         return not self._ended.is_set()
 
     @property
+    def was_stopped(self) -> bool:
+        """Whether somebody stopped it, who need not be told."""
+        return self._stop.is_set()
+
+    @property
     def seconds(self) -> float:
         """Seconds that it has run, or ran."""
         return self.result.seconds if self.result else time.monotonic() - self._started_at

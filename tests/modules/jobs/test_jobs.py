@@ -88,7 +88,8 @@ def test_the_network_of_a_call_is_its_own_again_when_no_job_runs(tmp_path: Path)
     with assembled_terminal(tmp_path) as made:
         say(made, background(SERVE), call_reply("jobs", operation="stop"))
         assert answers(made)[1].startswith("job 1 was stopped")
-        say(made, call_reply("run_command", command=FETCH), line="again")
+        events = say(made, call_reply("run_command", command=FETCH), line="again")
+        assert not any("stopped" in str(event) for event in events if isinstance(event, Informed))
         assert answers(made)[-1].startswith("exit code 7")
 
 

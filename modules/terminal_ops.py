@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Protocol
 from core.cards import Change, RunCard
 from core.feature import Feature
 from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarnings
-from core.loop.approval import AlwaysAskReason
+from core.loop.approval import AlwaysAskReason, PackagesReason
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
@@ -219,11 +219,29 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             )
             return AlwaysAskReason(reason.template, reason.values)
         if arguments.get("network"):
-            hosts = ", ".join(self._network().names())
+            return self._network_reason()
+        return self.weak_sandbox_reason()
+
+    def _network_reason(self) -> Phrase:
+        """Return why a run with the network is asked about."""
+        network = self._network()
+        hosts = ", ".join(network.names())
+        if self._sandbox.report().tier not in ("A", "B"):
             return phrase(
                 "It may reach these hosts and send them what it reads: {hosts}", hosts=hosts
             )
-        return self.weak_sandbox_reason()
+        if network.hosts:
+            return phrase(
+                "It may read packages from the usual indexes and yours, and reach these hosts and "
+                "send them what it reads: {hosts}",
+                hosts=", ".join(network.hosts),
+            )
+        reason = phrase(
+            "It may read packages from the usual indexes and yours ({hosts}); what it asks for can "
+            "tell them of what it reads.",
+            hosts=hosts,
+        )
+        return PackagesReason(reason.template, reason.values)
 
     def announcement(self) -> Phrase:
         """Return the tier in use, with what would make it better: a line for the start."""

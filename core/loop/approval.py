@@ -24,6 +24,8 @@ SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """Characters that make a command more than its words; a pattern never reaches past one."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
 _WITH_NETWORK, _IN_GIT = "+network", "+git"
+PACKAGES = "packages"
+"""The pattern of every call that reads packages from the network and reaches nothing else."""
 
 
 def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
@@ -33,6 +35,10 @@ def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
 
 class AlwaysAskReason(Phrase):
     """A reason to ask that no pattern answers."""
+
+
+class PackagesReason(Phrase):
+    """A reason to ask that `PACKAGES` answers: the call reads packages and reaches nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,11 @@ class Approval:
             why = phrase("You were asked about it before Onefold ended.")
         if isinstance(why, AlwaysAskReason):
             return Decision("ask", why)
-        if why is None or any(covers(pattern, tool, arguments) for pattern in self.patterns):
+        is_for_packages = isinstance(why, PackagesReason)
+        patterns = [one for one in self.patterns if one != PACKAGES or is_for_packages]
+        if why is None or any(covers(pattern, tool, arguments) for pattern in patterns):
             return Decision("allow")
-        return Decision("ask", why, pattern_for(tool, arguments))
+        return Decision("ask", why, PACKAGES if is_for_packages else pattern_for(tool, arguments))
 
     def _reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why to ask, or None when the mode lets the call pass."""
@@ -131,8 +139,11 @@ def covers(pattern: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
 
     A pattern that ends in " *" covers what begins with the words before it; for a command only
     when nothing in it could run a second one. Any other covers the one call that it spells, a star
-    at its end with a backslash before it.
+    at its end with a backslash before it. `PACKAGES` covers calls with the network; which of these
+    it answers is for `Approval` to say.
     """
+    if pattern == PACKAGES:
+        return bool(arguments.get("network"))
     line = subject(tool, arguments)
     if not pattern.endswith(" *"):
         return pattern == _exact_pattern(line)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change, RunCard
+from core.loop.approval import PackagesReason
 from core.tools import Outcome, RunningTool, Tool, ToolError
 from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
@@ -231,3 +232,24 @@ def test_where_there_is_no_way_to_the_network_none_is_offered(
     found = outcome(tools(sandbox_home).run_python("import socket; socket.socket()"))
     assert "to which there is no way in this sandbox" in found.text
     assert "network=true" not in found.text
+
+
+def test_the_network_of_packages_is_asked_about_as_such(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, arguments = tool_named("run_command"), {"command": "npm ci", "network": True}
+    assert isinstance(tools(sandbox_home).approval_reason(run, arguments), PackagesReason)
+    more = TerminalOps(
+        Folder(sandbox_home.project),
+        sandbox_home.sandbox(),
+        Stop(),
+        Outputs(sandbox_home.data / "outputs", reader="read_file"),
+        network_hosts=["more.example"],
+    )
+    reason = more.approval_reason(run, arguments)
+    assert not isinstance(reason, PackagesReason)
+    assert str(reason).endswith("send them what it reads: more.example")
+    monkeypatch.setattr(selftest, "BWRAP_PATHS", ())  # where nothing keeps programs to packages
+    monkeypatch.setattr(selftest, "landlock_version", lambda: 0)
+    unconfined = tools(sandbox_home, allow_limits_only=True)
+    assert not isinstance(unconfined.approval_reason(run, arguments), PackagesReason)

@@ -26,7 +26,7 @@ from core.hooks import (
     ProvidesWarnings,
     RunsForPerson,
 )
-from core.loop.approval import AlwaysAskReason
+from core.loop.approval import AlwaysAskReason, PackagesReason
 from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
@@ -336,11 +336,29 @@ class TerminalOps(
             )
             return AlwaysAskReason(reason.template, reason.values)
         if arguments.get("network"):
-            hosts = ", ".join(self._network().names())
+            return self._network_reason()
+        return self.weak_sandbox_reason()
+
+    def _network_reason(self) -> Phrase:
+        """Return why a run with the network is asked about."""
+        network = self._network()
+        hosts = ", ".join(network.names())
+        if self._sandbox.report().tier not in ("A", "B"):
             return phrase(
                 "It may reach these hosts and send them what it reads: {hosts}", hosts=hosts
             )
-        return self.weak_sandbox_reason()
+        if network.hosts:
+            return phrase(
+                "It may read packages from the usual indexes and yours, and reach these hosts and "
+                "send them what it reads: {hosts}",
+                hosts=", ".join(network.hosts),
+            )
+        reason = phrase(
+            "It may read packages from the usual indexes and yours ({hosts}); what it asks for can "
+            "tell them of what it reads.",
+            hosts=hosts,
+        )
+        return PackagesReason(reason.template, reason.values)
 
     def announcement(self) -> Phrase:
         """Return the tier in use, with what would make it better: a line for the start."""

@@ -24,6 +24,8 @@ SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """Characters that make a command more than its words; a pattern never reaches past one."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
 _WITH_NETWORK, _IN_GIT, _OUTSIDE = "+network", "+git", "+outside"
+PACKAGES = "packages"
+"""The pattern of every call that reads packages from the network and reaches nothing else."""
 OutsidePolicy = Literal["ask", "allow", "refuse"]
 """Policy for calls that nothing confines; "allow" and "refuse" are for when nobody can be asked,
 and "allow" holds in the mode `all` alone."""
@@ -43,6 +45,10 @@ def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
 
 class AlwaysAskReason(Phrase):
     """A reason to ask that no pattern answers."""
+
+
+class PackagesReason(Phrase):
+    """A reason to ask that `PACKAGES` answers: the call reads packages and reaches nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +125,17 @@ class Approval:
             why = phrase("You were asked about it before Onefold ended.")
         if isinstance(why, AlwaysAskReason):
             return Decision("ask", why)
-        if why is None or any(covers(pattern, tool, arguments) for pattern in self.patterns):
+        is_for_packages = isinstance(why, PackagesReason)
+        patterns = [one for one in self.patterns if one != PACKAGES or is_for_packages]
+        if why is None or any(covers(pattern, tool, arguments) for pattern in patterns):
             return Decision("allow")
         lasting = self.kept if _may_last(tool, arguments) else None
         for one in lasting.all() if lasting else ():
             is_same = (one.tool, one.why) == (tool.name, why.template)
             if is_same and covers(one.pattern, tool, arguments):
                 return Decision("allow")
-        return Decision("ask", why, pattern_for(tool, arguments), may_last=lasting is not None)
+        pattern = PACKAGES if is_for_packages else pattern_for(tool, arguments)
+        return Decision("ask", why, pattern, may_last=lasting is not None)
 
     @property
     def outside_refusal(self) -> Phrase | None:
@@ -210,7 +219,10 @@ def covers(pattern: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
     A pattern that ends in " *" covers what begins with the words before it; for a command only
     when nothing in it could run a second one. Any other covers the one call that it spells, a star
     at its end with a backslash before it. What nothing confines is covered in no other way.
+    `PACKAGES` covers calls with the network; which of these it answers is for `Approval` to say.
     """
+    if pattern == PACKAGES:
+        return bool(arguments.get("network")) and not tool.spec.is_outside(arguments)
     line = subject(tool, arguments)
     if tool.spec.is_outside(arguments) or not pattern.endswith(" *"):
         return pattern == _exact_pattern(line)

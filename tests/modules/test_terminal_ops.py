@@ -10,17 +10,24 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change, RunCard, RunPicture
+from core.events import ApprovalAsked, Event, Reply, ToolOutput
+from core.loop.approval import PACKAGES, PackagesReason
+from core.loop.turn import drive
 from core.tools import Outcome, RunningTool, Tool, ToolError
+from modules.cli.input.approval_input import choices
 from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox.backends import selftest
 from modules.sandbox.sandbox import Sandbox
 from modules.terminal_ops import TerminalOps
+from tests.assembly import assembled_terminal
 from tests.declared_tools import tool_named
 from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process
 from tests.modules.sandbox.test_sandbox import installation
 from tests.modules.sandbox.toolchains.layouts import every_manager
 from tests.picture_files import picture_file
+from tests.scripted_model import call_reply, text_reply
+from utils.i18n import phrase
 from utils.waiting import Stop
 
 
@@ -338,3 +345,47 @@ def test_where_there_is_no_way_to_the_network_none_is_offered(
     found = outcome(tools(sandbox_home).run_python("import socket; socket.socket()"))
     assert "to which there is no way in this sandbox" in found.text
     assert "network=true" not in found.text
+
+
+def test_the_network_of_packages_is_asked_about_as_such(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, arguments = tool_named("run_command"), {"command": "npm ci", "network": True}
+    assert isinstance(tools(sandbox_home).approval_reason(run, arguments), PackagesReason)
+    more = TerminalOps(
+        Folder(sandbox_home.project),
+        sandbox_home.sandbox(),
+        Stop(),
+        Outputs(sandbox_home.data / "outputs", reader="read_file"),
+        network_hosts=["more.example"],
+    )
+    reason = more.approval_reason(run, arguments)
+    assert not isinstance(reason, PackagesReason)
+    assert str(reason).endswith("send them what it reads: more.example")
+    monkeypatch.setattr(selftest, "BWRAP_PATHS", ())  # where nothing keeps programs to packages
+    monkeypatch.setattr(selftest, "landlock_version", lambda: 0)
+    unconfined = tools(sandbox_home, allow_limits_only=True)
+    assert not isinstance(unconfined.approval_reason(run, arguments), PackagesReason)
+
+
+def test_yes_to_packages_is_asked_for_once_in_a_session(tmp_path: Path) -> None:
+    replies = [call_reply("run_command", command=f"echo {n}; true", network=True) for n in range(2)]
+    asked: list[ApprovalAsked] = []
+    said: list[str] = []
+
+    def show(event: Event) -> Reply | None:
+        if isinstance(event, ToolOutput):
+            said.append(event.text)
+        if not isinstance(event, ApprovalAsked):
+            return None
+        asked.append(event)
+        return Reply(yes=True, always=True, pattern=event.pattern)
+
+    with (
+        home_of_process(tmp_path / "outer"),
+        assembled_terminal(tmp_path, *replies, text_reply("done")) as env,
+    ):
+        drive(env.terminal.run_line("go"), show)
+    assert [one.pattern for one in asked] == [PACKAGES]
+    assert choices(asked[0], is_cut=False)[1] == phrase("a yes, for this session: packages")
+    assert "".join(said) == "0\n1\n"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.events import ApprovalAsked, Reply
+from core.loop.approval import PACKAGES
 from modules.cli.input import keyboard
 from modules.cli.render.heading import elide_middle
 from modules.translator import Translator
@@ -85,7 +86,11 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
             offered = [phrase("y yes")]
             if event.pattern:
                 pattern = elide_middle(visible(event.pattern), MAX_PATTERN_CELLS)
-                offered.append(phrase("a always: {pattern}", pattern=pattern))
+                offered.append(
+                    phrase("a yes, for this session: packages")
+                    if event.pattern == PACKAGES
+                    else phrase("a always: {pattern}", pattern=pattern)
+                )
             if event.may_last:
                 offered.append(phrase("f always, in this project"))
             if event.pattern:

@@ -37,6 +37,7 @@ def cargo_registries(own: OwnConfig) -> Registries:
             lines += [f"[registries.{json.dumps(name)}]", f"index = {json.dumps(found[1])}"]
             if token:
                 variables[f"{variable}_TOKEN"] = PLACEHOLDER
+                variables["CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS"] = "cargo:token"
     for name, source in _table(config, "source").items():
         lines.append(f"[source.{json.dumps(name)}]")
         if replacement := _text(source, "replace-with"):

@@ -120,13 +120,19 @@ export class QuestionCard {
     );
   }
 
+  /** `packages` is a pattern of its own (PACKAGES in core/loop/approval.py). */
+  get #alwaysLabel() {
+    const isForPackages = this.item.question.pattern === "packages";
+    return isForPackages ? t("Yes, for this session: packages") : t("Always");
+  }
+
   #makeButtons() {
     const { question } = this.item;
     const make = (className, work, ...words) =>
       button({ class: className, disabled: true, on: { click: work } }, ...words);
     const made = {
       y: make("primary", () => this.#yes(), this.words.yes()),
-      a: question.pattern && make("", () => this.#always(), t("Always")),
+      a: question.pattern && make("", () => this.#always(), this.#alwaysLabel),
       f: question.may_last && make("", () => this.#answer({ yes: true, lasts: true }), t("Always, in this project")),
       n: make("", () => this.#no(), this.words.no()),
       e: question.may_revise && make("quiet", () => this.#edit(), icon("edit"), t("Edit")),

@@ -4,8 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from core.loop.approval import MODES, Approval, ApprovalMode, covers, pattern_for, subject
+from core.loop.approval import (
+    MODES,
+    PACKAGES,
+    AlwaysAskReason,
+    Approval,
+    ApprovalMode,
+    PackagesReason,
+    covers,
+    pattern_for,
+    subject,
+)
 from tests.declared_tools import tool_named
+from utils.i18n import Phrase
 
 
 @pytest.mark.parametrize(
@@ -150,3 +161,31 @@ def test_where_nobody_is_there_only_the_setting_and_the_mode_together_let_it_out
     approval.outside = "allow"
     verdict = approval.decide(tool_named("run_command"), OUTSIDE).verdict
     assert verdict == ("allow" if mode == "all" else "refuse")
+
+
+def test_one_answer_allows_every_call_that_reads_packages_and_no_other() -> None:
+    reasons: list[Phrase | None] = []
+    approval = Approval("guarded", lambda _tool, _arguments: reasons[-1])
+    command = tool_named("run_command")
+    pip, npm = ({"command": line, "network": True} for line in ("pip install six", "cd a; npm ci"))
+    reasons.append(PackagesReason("packages"))
+    assert (approval.decide(command, pip).verdict, approval.decide(command, pip).pattern) == (
+        "ask", PACKAGES,
+    )  # fmt: skip
+    approval.allow_always(PACKAGES)
+    assert approval.decide(command, pip).verdict == "allow"
+    assert approval.decide(command, npm).verdict == "allow"
+    assert approval.decide(tool_named("run_python"), {"code": "x", "network": True}).verdict == (
+        "allow"
+    )
+    for reason in (Phrase("other hosts"), AlwaysAskReason("another Python")):
+        reasons.append(reason)
+        assert approval.decide(command, pip).verdict == "ask"
+        assert approval.decide(command, {"command": "x"}).verdict == "ask"
+    assert approval.decide(command, pip, was_asked=True).verdict == "ask"
+
+
+def test_packages_are_no_leave_for_calls_without_the_network() -> None:
+    assert not covers(PACKAGES, tool_named("run_command"), {"command": "rm x"})
+    assert not covers(PACKAGES, tool_named("delete_file"), {"path": "x"})
+    assert covers(PACKAGES, tool_named("run_command"), {"command": "x", "network": True})

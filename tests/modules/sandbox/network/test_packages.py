@@ -114,7 +114,10 @@ def test_cargo_has_its_registries_and_mirrors(sandbox_home: SandboxHome) -> None
     write(sandbox_home, ".cargo/credentials.toml", f'[registries.team]\ntoken = "{TOKEN}"\n')
     found = cargo_registries(own(sandbox_home))
     assert logins(found) == {("cargo.example", "/team", TOKEN), ("mirror.example", "", "")}
-    assert found.variables == {"CARGO_REGISTRIES_TEAM_TOKEN": "put-in-by-onefold"}
+    assert found.variables == {
+        "CARGO_REGISTRIES_TEAM_TOKEN": "put-in-by-onefold",
+        "CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS": "cargo:token",
+    }
     assert found.files == {
         ".cargo/config.toml": '[registries."team"]\n'
         'index = "sparse+https://cargo.example/team/index/"\n'

@@ -23,6 +23,8 @@ EXPORTS = {
         "ApprovalMode",
         "KeptApproval",
         "MODES",
+        "PACKAGES",
+        "PackagesReason",
         "stricter",
     ],
     "approval_flow": ["arguments_preview", "format_arguments", "resolve_approval"],

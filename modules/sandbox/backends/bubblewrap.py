@@ -192,12 +192,6 @@ def _temporary_mounts(plan: MountPlan, limits: Limits) -> Iterator[str]:
         yield from ("--bind", str(plan.home), str(HOME_IN_SANDBOX))
     else:
         yield from _tmpfs(str(HOME_IN_SANDBOX), 128 * MEBIBYTE, "0700")
-    interpreter, prefix = plan.interpreter, plan.shown_prefix
-    if interpreter and prefix:
-        yield from ("--ro-bind", str(prefix), str(prefix))
-        for alias in interpreter.aliases:
-            if not plan.toolchains.holds(alias):
-                yield from ("--symlink", prefix.name, str(alias))
 
 
 def _exposed(plan: MountPlan) -> Iterator[str]:
@@ -206,14 +200,22 @@ def _exposed(plan: MountPlan) -> Iterator[str]:
 
 
 def _toolchains(plan: MountPlan) -> Iterator[str]:
-    """Show the toolchains; a folder in a covered one is shown too, so covers are closed last."""
+    """Show the interpreter and the toolchains, those above first; covers are closed last, for
+    what is shown in a covered folder needs a place there.
+    """
+    interpreter, prefix = plan.interpreter, plan.shown_prefix
+    prefixes = (prefix,) if prefix else ()
     covered_folders = [path for path in plan.toolchains.covered if path.is_dir()]
-    for path in sorted((*plan.toolchains.folders, *plan.toolchains.covered)):
+    for path in sorted((*plan.toolchains.folders, *plan.toolchains.covered, *prefixes)):
         if path in covered_folders:
             yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
         else:
             is_covered = path in plan.toolchains.covered
             yield from ("--ro-bind", str(plan.cover if is_covered else path), str(path))
+    if interpreter and prefix:
+        for alias in interpreter.aliases:
+            if not plan.toolchains.holds(alias):
+                yield from ("--symlink", prefix.name, str(alias))
     for path in covered_folders:
         yield from ("--remount-ro", str(path))
     for path, target in plan.toolchains.links:

@@ -33,8 +33,9 @@ class Toolchains:
     """The person's home."""
 
     def holds(self, path: Path) -> bool:
-        """Return whether the real *path* is in one of the folders."""
-        return any(is_within(path, folder) for folder in self.folders)
+        """Return whether the real *path* is in one of the folders, and not covered there."""
+        is_shown = any(is_within(path, folder) for folder in self.folders)
+        return is_shown and not any(is_within(path, covered) for covered in self.covered)
 
     def program_folders(self, *, first: Sequence[str] = (), last: Sequence[str] = ()) -> str:
         """Return the value of PATH, with *first* before and *last* behind all others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from utils.i18n import Text
+from utils.i18n import Phrase, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,21 @@ class TreeCard:
     kind: Literal["tree"] = "tree"
 
 
+class Alarm(Phrase):
+    """A phrase in a row of a table that is to be seen first."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableCard:
-    """Rows of cells; without *columns* the first cell of each row is its label."""
+    """Rows of cells; without *columns* the first cell of each row is its label.
+
+    *alarms* are the numbers of the rows, from 0, that are shown in red.
+    """
 
     title: Text
     rows: tuple[tuple[Text, ...], ...]
     columns: tuple[Text, ...] = ()
+    alarms: tuple[int, ...] = ()
     kind: Literal["table"] = "table"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from core.cards import Card, TableCard, TextCard
+from core.cards import Alarm, Card, TableCard, TextCard
 from core.conversation.history import History
 from core.conversation.messages import Assistant, User
 from core.conversation.store import Store
@@ -106,7 +106,9 @@ class Commands(Feature):
         button="status",
     )
     def show_status(self, _: str) -> Card:
-        return TableCard(phrase("Status"), tuple(self._status_rows()))
+        rows = tuple(self._status_rows())
+        alarms = tuple(n for n, row in enumerate(rows) if any(isinstance(c, Alarm) for c in row))
+        return TableCard(phrase("Status"), rows, alarms=alarms)
 
     @command(
         "/cost",

@@ -137,11 +137,13 @@ def plain_screen(options: Args, translator: Translator, project: str) -> PlainSc
 
 def run_options(options: Args, translator: Translator) -> int:
     """Do what *options* say; return the exit code. Raises `UserError`."""
+    if options.machine == "evident":
+        check_machine()
     settings = load(
         {
             "mode": options.mode,
             "model": options.model,
-            "approve": options.approve,
+            "approve": "all" if options.machine else options.approve,
             "operations_log": options.log or None,
         }
     )
@@ -154,6 +156,19 @@ def run_options(options: Args, translator: Translator) -> int:
     return run_terminal(options, settings, translator)
 
 
+def check_machine() -> None:
+    """Raise `UserError` where this is not evidently a container or a virtual machine."""
+    from modules.sandbox.backends.machine import machine_evidence
+
+    if not machine_evidence():
+        raise UserError(
+            phrase(
+                "--machine gives all of this machine to the agent, and nothing shows that it is a "
+                "container or a virtual machine. If you mean it: --machine=yes-this-one."
+            )
+        )
+
+
 def run_terminal(options: Args, settings: Settings, translator: Translator) -> int:
     """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `UserError`."""
     from core.main_terminal import MainTerminal
@@ -163,19 +178,22 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
         task = prepare_task(options, model, translator)
         app_context = lay_ground(options, settings, translator)
         create = partial(MainTerminal, model=model)
-        terminal = furnish(create, app_context, settings, is_practice=is_practice)
+        terminal = furnish(
+            create, app_context, settings, is_practice=is_practice, is_machine=bool(options.machine)
+        )
         stack.callback(terminal.close)
         terminal.load_pictures = partial(load_named_pictures, terminal, app_context.project.root)
         if options.resume is not None:
             terminal.resume(options.resume)
-            if options.approve:
+            if options.approve or options.machine:
                 terminal.approval.mode = settings.approve
             if options.mode:
                 terminal.mode = options.mode
         if task is not None:
             from modules.cli.print_task import run_task
 
-            terminal.approval.outside = "allow" if settings.allow_outside else "refuse"
+            is_allowed = settings.allow_outside or options.machine
+            terminal.approval.outside = "allow" if is_allowed else "refuse"
 
             screen = plain_screen(options, translator, str(app_context.project.root))
             return run_task(terminal, task, screen, app_context.failures, options.task or "")
@@ -239,8 +257,14 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
         def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
             # Each session may change its model by name.
             make = partial(WebTerminal, emit=emit, model=model.for_other_conversation())
-            terminal = furnish(make, app_context, settings, is_practice=is_practice)
-            if not (bind_address.is_local or settings.allow_outside):
+            terminal = furnish(
+                make,
+                app_context,
+                settings,
+                is_practice=is_practice,
+                is_machine=bool(options.machine),
+            )
+            if not (bind_address.is_local or settings.allow_outside or options.machine):
                 terminal.approval.outside = "refuse"
             return terminal
 
@@ -352,6 +376,7 @@ def furnish(
     settings: Settings,
     *,
     is_practice: bool,
+    is_machine: bool = False,
 ) -> Terminal:
     """Return the terminal that *create* makes of the tools and the settings."""
     from modules.kept_approvals import KeptApprovals
@@ -365,7 +390,9 @@ def furnish(
         settings = replace(settings, tavily_api_key="")
     terminal = create(
         feature_list=build_features(
-            app_context.project, app_context.data, app_context.store, stop, settings, system_prompt
+            *(app_context.project, app_context.data, app_context.store, stop, settings),
+            system_prompt,
+            is_machine=is_machine,
         ),
         store=app_context.store,
         project=app_context.project.name,
@@ -380,6 +407,8 @@ def furnish(
         is_practice=is_practice,
         stop=stop,
     )
+    if is_machine:
+        terminal.approval.outside = "allow"
     terminal.approval.kept = KeptApprovals(app_context.data.approvals)
     app_context.failures.add_redactor(terminal.redact)
     return terminal

@@ -8,7 +8,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from core.cards import OUTSIDE_PLACE, Change, RunCard
+from core.cards import OUTSIDE_PLACE, Alarm, Change, RunCard
 from core.feature import Feature
 from core.hooks import (
     FlagsCalls,
@@ -295,7 +295,11 @@ class TerminalOps(
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         report = self._sandbox.report()
-        yield phrase("Sandbox"), report.name
+        name = report.name
+        yield (
+            phrase("Sandbox"),
+            Alarm(name.template, name.values) if self._sandbox.is_machine else name,
+        )
         for gap in report.does_not_protect:
             yield phrase("Not protected"), gap
         if report.advice:

@@ -46,8 +46,13 @@ def build_features(
     stop: Stop,
     settings: Settings,
     system_text: str = "",
+    *,
+    is_machine: bool = False,
 ) -> Sequence[Feature]:
-    """Return every feature of a session on *project*, in the order the model sees their tools."""
+    """Return every feature of a session on *project*, in the order the model sees their tools.
+
+    Where the machine *is_machine* of the agent's own, nothing confines programs.
+    """
     secrets = Secrets(
         project.root, settings.secrets, data.shows_secrets, is_enabled=settings.hide_secrets
     )
@@ -64,7 +69,10 @@ def build_features(
     return [
         FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.objects.locked, settings),
+        _terminal_ops(
+            *(project, data, stop, outputs, secrets, checkpoints.objects.locked, settings),
+            is_machine=is_machine,
+        ),
         GitCommit(project, stop, secrets.names_in),
         todos,
         focus,
@@ -108,7 +116,13 @@ def _terminal_ops(
     secrets: Secrets,
     project_lock: LockProject,
     settings: Settings,
+    *,
+    is_machine: bool,
 ) -> TerminalOps:
+    known = settings.secrets
+    machine = {
+        name: text for name, text in settings.person_environment.items() if name not in known
+    }
     sandbox = Sandbox(
         project.root,
         hidden=[data.root],
@@ -118,6 +132,7 @@ def _terminal_ops(
         replacements=secrets.redacted_files,
         lock_project=project_lock,
         git_record=data.git_record,
+        machine=machine if is_machine else None,
     )
     return TerminalOps(
         project,

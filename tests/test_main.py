@@ -16,9 +16,13 @@ import pytest
 from rich.cells import cell_len
 
 from main import PACKAGES
+from modules.assembly import run
 from modules.practice.practice_model import reply_to
+from modules.sandbox.backends import machine
+from modules.translator import Translator
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import ReceivedRequest, wait_for
+from utils.i18n import UserError
 
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -537,3 +541,35 @@ def test_without_a_dialogue_nothing_runs_outside_but_by_mode_and_setting(
     assert (result.returncode, canary.exists()) == (code, code == 0)
     if code and approve != "read-only":
         assert "ONEFOLD_ALLOW_OUTSIDE=1" in json.loads(result.stdout)["error"]
+
+
+def test_on_a_machine_of_its_own_the_agent_is_asked_nothing_and_confined_by_nothing(
+    onefold: Run, tmp_path: Path
+) -> None:
+    canary = tmp_path / "canary"
+    script: list[Step] = [
+        Call("run_command", command=f"echo x > '{canary}'"),
+        Call("run_python", code=f"open({str(canary)!r}, 'a').write('y')", network=True),
+        Call("run_command", command=f"echo z >> '{canary}'", where="outside"),
+        Say("done"),
+    ]
+    with Simulator(script) as server:
+        result = onefold("-p", "go", "--machine=yes-this-one", DEEPSEEK_BASE_URL=server.url)
+    assert (result.returncode, canary.read_text()) == (0, "x\nyz\n")
+    status = onefold("-p", "/status", "--machine=yes-this-one").stdout
+    assert "none beside the machine's own (--machine)" in status
+
+
+def test_a_machine_that_is_evidently_nobodys_has_to_be_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine, "machine_evidence", lambda: "")
+    with pytest.raises(UserError, match="--machine=yes-this-one"):
+        run(["-p", "/status", "--machine"], Translator("en", {}))
+
+
+@pytest.mark.parametrize("more", [["--approve", "ask"], ["--attach", "--cli"]])
+def test_a_machine_of_its_own_goes_with_no_questions(onefold: Run, more: list[str]) -> None:
+    result = onefold("--machine=yes-this-one", *more)
+    assert result.returncode == 2
+    assert "exclude each other" in one_line(result)

@@ -130,8 +130,9 @@ class Approval:
 
     @property
     def outside_refusal(self) -> Phrase | None:
-        """Why nothing may run outside the sandbox here, None where the person can be asked."""
-        return None if self.outside == "ask" else _OUTSIDE_REFUSAL
+        """Why nothing may run outside the sandbox here, None where it is asked about or allowed."""
+        is_allowed = self.outside == "allow" and self.mode == "all"
+        return None if is_allowed or self.outside == "ask" else _OUTSIDE_REFUSAL
 
     def _decide_outside(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
         """Return the verdict on a call that nothing confines: no mode and no wide pattern helps."""

@@ -17,9 +17,12 @@ EXCLUSIVE_PAIRS = [
     *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
     *(("--think", "--fast"), ("--import", "--resume"), ("--import", "--attach")),
     *(("--attach", "--log"), ("--follow", "--log"), ("--follow", "--import")),
+    *(("--machine", "--approve"), ("--machine", "--attach")),
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
 ]
 """Options of which only one can be meant."""
+MACHINES = ("evident", "yes-this-one")
+"""How `--machine` may be said: alone, for a machine that is evidently virtual, or for any."""
 DEFAULT_HOST = "127.0.0.1"
 
 
@@ -45,6 +48,7 @@ class Args:
     import_file: str | None = None
     log: bool = False
     follow: bool = False
+    machine: str | None = None
 
     @property
     def has_screen(self) -> bool:
@@ -98,6 +102,8 @@ def _refuse_exclusive(options: Args, flags: Mapping[str, bool]) -> None:
         "--import": options.import_file is not None,
         "--log": options.log,
         "--follow": options.follow,
+        "--machine": options.machine is not None,
+        "--approve": options.approve is not None,
     }
     for one, other in EXCLUSIVE_PAIRS:
         if given[one] and given[other]:
@@ -135,6 +141,7 @@ def _click_options(translator: Translator, version: str) -> list[click.Parameter
         flag("--attach"),
         flag("--log"),
         flag("--follow"),
+        click.Option(["--machine"], is_flag=False, flag_value="evident", type=OneOf(MACHINES)),
         _eager_option("--version", lambda: f"Onefold {version}"),
         _eager_option("--help", lambda: help_text(translator)),
     ]

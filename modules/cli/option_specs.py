@@ -77,6 +77,11 @@ OPTIONS = (
         phrase("Write each request, call, answer and change to a log in the data folder."),
     ),
     OptionSpec(("--follow",), phrase("Show that log as it grows, until Ctrl-C.")),
+    OptionSpec(
+        ("--machine",),
+        phrase("This container or virtual machine is the agent's: no sandbox, no questions."),
+        "[evident|yes-this-one]",
+    ),
     OptionSpec(("--version",), phrase("Show the version.")),
     OptionSpec(("--help",), phrase("Show this.")),
 )

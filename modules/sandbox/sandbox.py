@@ -68,13 +68,18 @@ class Sandbox:
         own_code: OwnCode | None = None,
         lock_project: LockProject = nullcontext,
         git_record: Path | None = None,
+        machine: Mapping[str, str] | None = None,
     ) -> None:
         """*replacements* says what programs read in place of some files of the project; *own_code*
         they only read.
 
         *lock_project* locks others out of the project while a Python is prewarmed between calls.
         *git_record* is the file with the git baselines of a run, until that is over.
+
+        With *machine*, the environment of all programs, the machine is theirs and nothing confines
+        them.
         """
+        self._machine = machine
         self._cache = cache = self._cache_folder_in(cache_folder)
         self._planner = MountPlanner(
             project_root, (*hidden, cache_folder, cache), cache, replacements, own_code
@@ -116,6 +121,9 @@ class Sandbox:
 
     def report(self) -> Report:
         """Return how programs are confined; the first time on a machine, by trying it out."""
+        if self._machine is not None:
+            name = phrase("none beside the machine's own (--machine)")
+            return Report("D", name, (phrase("anything: programs can do all that you can here"),))
         found = self._best_backend()
         tier = found.tier.name
         return Report(
@@ -126,11 +134,18 @@ class Sandbox:
             tier != "D" or self._allow_limits_only,
         )
 
+    @property
+    def is_machine(self) -> bool:
+        """Whether nothing confines programs because the machine was said to be theirs."""
+        return self._machine is not None
+
     def unapproved_python(self) -> Path | None:
         """Return the Python installation that the next run would show for the first time.
 
         None if it shows none, or the one that it showed before.
         """
+        if self._machine is not None:
+            return None
         found = self._planner.interpreter()
         return found.prefix if found and self._approved.needs_approval(found) else None
 
@@ -144,6 +159,8 @@ class Sandbox:
         When this returns, or is closed, no process of the program is alive. Raises `UserError` if
         nothing may run here, or if the sandbox does not start.
         """
+        if self._machine is not None:
+            return (yield from self.run_outside(program, limits, stop, self._machine))
         self._check_allowed()
         if self._cgroups and not (program.language == "python" and self._warm.is_waiting):
             self._cgroups.warm_up()

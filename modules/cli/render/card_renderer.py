@@ -317,7 +317,7 @@ class CardRenderer:
 
     def _table(self, card: TableCard, *, is_result: bool) -> RenderableType:
         head = tuple(self._cell(cell) for cell in card.columns)
-        table = Columns(head, tuple(tuple(map(self._cell, row)) for row in card.rows))
+        table = Columns(head, tuple(tuple(map(self._cell, row)) for row in card.rows), card.alarms)
         title = "" if is_result else clean(self._translator.render(card.title))
         return Group(WrappedText(title, "bold"), table) if title else table
 

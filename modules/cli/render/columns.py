@@ -18,10 +18,14 @@ _MIN_CELLS = 24
 
 @dataclass(frozen=True)
 class Columns:
-    """*rows* of clean cells under the words of *head*; without those each first cell is a label."""
+    """*rows* of clean cells under the words of *head*; without those each first cell is a label.
+
+    The rows with the numbers *alarms* are red.
+    """
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    alarms: tuple[int, ...] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         first = max((cell_len(row[0]) for row in (self.head, *self.rows) if row), default=0)
@@ -39,13 +43,16 @@ class Columns:
             table.add_column(style="dim" if is_label else "", overflow="fold", no_wrap=is_label)
         if self.head:
             table.add_row(*(Text(cell, "bold") for cell in self.head))
-        for row in self.rows:
-            table.add_row(*map(WrappedText, row))
+        for number, row in enumerate(self.rows):
+            style = "bold red" if number in self.alarms else ""
+            table.add_row(*(WrappedText(cell, style) for cell in row))
         return table
 
     def _stacked(self) -> RenderResult:
-        for first, *others in self.rows:
-            yield WrappedText(first, "bold" if self.head else "dim")
+        for number, (first, *others) in enumerate(self.rows):
+            style = "bold red" if number in self.alarms else ""
+            yield WrappedText(first, style or ("bold" if self.head else "dim"))
             if any(others):
                 indent = len(first) - len(first.lstrip()) + 2
-                yield Padding(WrappedText("  ".join(filter(None, others))), (0, 0, 0, indent))
+                text = WrappedText("  ".join(filter(None, others)), style)
+                yield Padding(text, (0, 0, 0, indent))

@@ -5,6 +5,8 @@
                 cover earlier).
 - launcher      Launcher of a program without namespaces, which in the end kills all that it has
                 started.
+- machine       Evidence that this machine is a container or a virtual one, which may be the
+                agent's own.
 - seatbelt      Confinement by macOS: a profile for sandbox-exec. Written from documentation, never
                 run there.
 - seccomp       Seccomp filter: system calls that no confined program has any business with.

@@ -210,10 +210,10 @@ function treeCard(card, host) {
 
 function tableCard(card) {
   const width = Math.max(card.columns.length, ...card.rows.map((row) => row.length));
-  const body = card.rows.map((row) =>
+  const body = card.rows.map((row, at) =>
     h(
       "tr",
-      {},
+      { class: card.alarms?.includes(at) && "alarm" },
       ...row.map((text, index) => {
         const isLast = index === row.length - 1;
         const colspan = isLast && index < width - 1 && width - index;

@@ -117,7 +117,7 @@ class Network:
 
     *origins* may lie anywhere; *indexes* are more hosts, for reading alone. *folders* outside the
     project are shown read-only, the file *certificates* at `CERTIFICATES_PATH`, and *files*, texts
-    by their names in the home folder, in the program's.
+    of settings by their names in the person's home, where package managers find them.
     """
 
     hosts: tuple[str, ...]

@@ -18,7 +18,7 @@ from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
 from modules.sandbox.home.variables import HOME_IN_SANDBOX
 from modules.sandbox.network.proxy import Proxy
-from modules.sandbox.network.variables import TRUST_VARIABLES
+from modules.sandbox.network.variables import TRUST_VARIABLES, place_of_settings
 from modules.sandbox.toolchains.boundaries import Boundaries
 from modules.sandbox.toolchains.finder import ToolchainFinder
 from modules.sandbox.toolchains.shown import Toolchains
@@ -206,7 +206,9 @@ class MountPlanner:
         elif network.certificates:
             exposed.append((network.certificates, CERTIFICATES_PATH))
         for name, text in network.files.items():
-            exposed.append((self._replaced_files.file_with(text), HOME_IN_SANDBOX / name))
+            place, leading = place_of_settings(name)
+            exposed.append((self._replaced_files.file_with(text), place))
+            variables = {**leading, **variables}
         return replace(
             plan, network=proxy.path, variables=tuple(variables.items()), exposed=tuple(exposed)
         )

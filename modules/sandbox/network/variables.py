@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
+from modules.sandbox.home.variables import HOME_IN_SANDBOX
 from modules.sandbox.types import CERTIFICATES_PATH, JAVA_CERTIFICATES_PATH, PORT
 
 OFFLINE_VARIABLES = {
@@ -37,3 +41,32 @@ TRUST_VARIABLES = {
     "GRADLE_OPTS": f"{_JAVA} {_JAVA_PROXY}",
 }
 """The variables by which programs learn whom to believe."""
+
+_FOLDER = Path("/run/packages")
+_SETTINGS: Mapping[str, tuple[Path, Mapping[str, str]]] = {
+    ".npmrc": (_FOLDER / "npmrc", {"npm_config_globalconfig": f"{_FOLDER}/npmrc"}),  # and pnpm's
+    ".yarnrc": (Path("/.yarnrc"), {}),  # looked for in all folders above the current one
+    ".cargo/config.toml": (Path("/.cargo/config.toml"), {}),  # so too
+    ".m2/settings.xml": (
+        _FOLDER / "maven.xml",
+        {"MAVEN_ARGS": f"--global-settings {_FOLDER}/maven.xml"},
+    ),
+    ".gemrc": (_FOLDER / "gemrc", {"GEMRC": f"{_FOLDER}/gemrc"}),
+    ".bundle/config": (_FOLDER / "bundle", {"BUNDLE_USER_CONFIG": f"{_FOLDER}/bundle"}),
+    ".config/composer/config.json": (
+        _FOLDER / "composer/config.json",
+        {
+            "COMPOSER_HOME": f"{_FOLDER}/composer",
+            "COMPOSER_CACHE_DIR": f"{HOME_IN_SANDBOX}/.cache/composer",
+        },
+    ),
+}
+"""The place of each file of settings, by its name in a home, and the variables that lead to it.
+
+Not in the home of programs: one of them could have put a link in its way.
+"""
+
+
+def place_of_settings(name: str) -> tuple[Path, Mapping[str, str]]:
+    """Return the place for the file of settings that is *name* in a home, and its variables."""
+    return _SETTINGS[name]

@@ -27,13 +27,11 @@ from utils.llm.completion import (
     Wire,
 )
 from utils.llm.http.errors import (
-    RequestFailed,
-    RetryKind,
     ServerErrors,
     cut_silently,
-    invalid_key,
     window_too_small,
 )
+from utils.llm.http.reply_failures import RequestFailed, RetryKind, invalid_key
 from utils.llm.http.reply_limits import ReplyLimits
 from utils.llm.model_choice import ModelChoice, without_login
 from utils.llm.openai_api.chat_completions import ChatCompletions

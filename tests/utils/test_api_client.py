@@ -21,7 +21,7 @@ from tests.simulator import (
 )
 from tests.utils.client_helpers import READ_FILE, USER, client_of, stream_from_script, stream_once
 from utils.api_client import ApiClient, Delta, ModelError, RawCall
-from utils.llm.http import transport
+from utils.llm.http import response_body
 from utils.llm.prices import Price, PriceList
 from utils.waiting import Stop
 
@@ -229,7 +229,7 @@ def test_an_unknown_or_empty_tool_name_passes() -> None:
 
 
 def test_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "_GRACE_SECONDS", 120.0)  # the simulator may be slow
+    monkeypatch.setattr(response_body, "_GRACE_SECONDS", 120.0)  # the simulator may be slow
     with Simulator([Say("Hi.")] * 5) as server, client_of(server) as client:
         for _ in range(5):
             stream_once(client)

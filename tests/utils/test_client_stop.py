@@ -17,7 +17,7 @@ from tests.simulator.server import wait_for
 from tests.utils.client_helpers import USER, InstantStop, client_of, stream_once
 from utils import waiting
 from utils.api_client import ApiClient, Delta, ModelError
-from utils.llm.http import transport
+from utils.llm.http import exchange, transport
 from utils.waiting import Stop, Stopped
 
 PATIENCE_SECONDS = 120.0
@@ -113,7 +113,7 @@ def test_while_a_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_as_soon_as_there_is_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread that made it may still be at its end when the request is under way."""
     stop, is_ours, has_ended = Stop(), threading.Event(), threading.Event()
-    hand_over, hold = waiting.interruptible, transport.Exchange.set_socket
+    hand_over, hold = waiting.interruptible, exchange.Exchange.set_socket
 
     def slowly(make: Callable[[], Iterator[Any]], *args: Any, **options: Any) -> Iterator[Any]:
         def made() -> Iterator[Any]:
@@ -127,14 +127,14 @@ def test_as_soon_as_there_is_a_connection(monkeypatch: pytest.MonkeyPatch) -> No
 
         return hand_over(made, *args, **options)
 
-    def stop_now(use: transport.Exchange, connected: socket.socket) -> None:
+    def stop_now(use: exchange.Exchange, connected: socket.socket) -> None:
         hold(use, connected)
         stop.set()
         is_ours.set()
         assert has_ended.wait(PATIENCE_SECONDS)
 
     monkeypatch.setattr(transport, "interruptible", slowly)
-    monkeypatch.setattr(transport.Exchange, "set_socket", stop_now)
+    monkeypatch.setattr(exchange.Exchange, "set_socket", stop_now)
     with Simulator() as server, client_of(server) as client, pytest.raises(Stopped):
         stream_once(client, stop=stop)
 

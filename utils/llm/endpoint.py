@@ -16,10 +16,12 @@ import httpx2
 
 from utils.llm.api import Api, ReplyParser
 from utils.llm.completion import Delta
-from utils.llm.http.errors import RequestFailed, ServerErrors, StreamError
+from utils.llm.http.errors import ServerErrors
+from utils.llm.http.exchange import Exchange
+from utils.llm.http.reply_failures import RequestFailed, StreamError
 from utils.llm.http.reply_limits import LimitExceeded, ReplyLimits, ReplyWatch
 from utils.llm.http.sse import EventReader
-from utils.llm.http.transport import CancellableTransport, Exchange, Insecure, Unreachable
+from utils.llm.http.transport import CancellableTransport, Insecure, Unreachable
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.text.strict_json import is_json, read_json
 from utils.waiting import Stop, Stopped

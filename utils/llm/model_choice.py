@@ -51,8 +51,8 @@ def provider_at(address: str, known: Iterable[Provider]) -> Provider:
     for provider in known:
         if _place(provider.base_url)[:3] == _place(address)[:3]:
             return replace(provider, name=name, base_url=address, wants_key=False)
-    settings = "[providers] in config.toml"
-    account = Account(settings, settings, address, address)
+    setting = "[providers] in config.toml"
+    account = Account(setting, setting, key_page=address, balance_page=address)
     return Provider(name=name, base_url=address, key="", account=account, wants_key=False)
 
 

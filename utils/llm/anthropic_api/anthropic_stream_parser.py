@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from utils.llm.completion import Completion, Delta, RawCall, Usage
-from utils.llm.http.errors import (
+from utils.llm.http.reply_failures import (
     StreamError,
     broken_reply,
     empty_reply,

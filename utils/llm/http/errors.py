@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from utils.i18n import Phrase, phrase
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
-from utils.llm.completion import ErrorKind, ModelError
 from utils.llm.http.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
+from utils.llm.http.reply_failures import (
+    CONTROL,
+    MAX_MESSAGE_LENGTH,
+    RequestFailed,
+    content_blocked,
+    context_too_long,
+)
 from utils.llm.http.reply_limits import LimitKind, ReplyLimits
 from utils.llm.http.retry_after import seconds_asked
 from utils.llm.profiles.refusals import Refusal
 from utils.text.keys import redact_secret
 
-RetryKind = Literal["never", "unreachable", "reply", "server", "loading"]
-"""Kind of retry that may help: each has a maximum of its own."""
-
 _DAY_SECONDS = 86_400.0
 """Whoever asks for a longer pause than a day is not asked again."""
 _MOST_DAYS = 9_999
-_MAX_MESSAGE_LENGTH = 300
 _NO_MODEL_WORDS = re.compile(r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG_WORDS = re.compile(
     r"maximum context length|exceeds? .{0,30}context|context.{0,30}exceed|prompt is too long"
@@ -41,39 +42,6 @@ _WRONG_PATH_WORDS += (
     r"|unexpected endpoint|(cannot|invalid|unknown) .{0,10}(post|url|path|route)|no route"
 )
 """Words that say that there is nothing at a path, rather than no such model."""
-
-
-class RequestFailed(Exception):
-    """One try that brought no usable reply; *error* is what to raise if it was the last.
-
-    *retry_after* is how many seconds the server asked us to wait, None if it did not say; *refusal*
-    is what it answered where it did not take the request.
-    """
-
-    refusal: Refusal | None = None
-    is_wrong_path = False
-    """Whether there is nothing at the address that was asked."""
-
-    def __init__(
-        self,
-        kind: ErrorKind,
-        message: Phrase,
-        retry_kind: RetryKind = "never",
-        *,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(str(message))
-        self.error = ModelError(kind, message)
-        self.retry_kind = retry_kind
-        self.retry_after = retry_after
-
-
-class StreamError(Exception):
-    """The server sent *error* instead of the rest of the reply."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 class ServerErrors:
@@ -108,7 +76,7 @@ class ServerErrors:
             case 402:
                 return self._no_balance()
             case 413:
-                return _context_too_long()
+                return context_too_long()
         if status in _TRANSIENT_STATUSES:
             return self._busy(status, message, seconds_asked(headers, message))
         if status < 400 or (status in (404, 405) and not message):
@@ -225,9 +193,9 @@ class ServerErrors:
     def _known_failure(self, message: str, model: str) -> RequestFailed | None:
         """Return the failure that *message* names, whatever its status and type are."""
         if _TOO_LONG_WORDS.search(message):
-            return _context_too_long()
+            return context_too_long()
         if "Content Exists Risk" in message:
-            return _content_blocked()
+            return content_blocked()
         if re.search(r"Insufficient Balance|credit balance is too low", message):
             return self._no_balance()
         if _NO_MODEL_WORDS.search(message):
@@ -309,15 +277,8 @@ class ServerErrors:
 
     def _clean(self, text: str) -> str:
         """Return *text* fit to be shown: one line, not long, no control characters, no key."""
-        text = " ".join(_CONTROL.sub(" ", redact_secret(self._key, text)).split())
-        return text if len(text) <= _MAX_MESSAGE_LENGTH else f"{text[:_MAX_MESSAGE_LENGTH]}…"
-
-
-def _context_too_long() -> RequestFailed:
-    error_message = phrase(
-        "The conversation no longer fits the model. Shorten it with /compact, or /new."
-    )
-    return RequestFailed("context", error_message)
+        text = " ".join(CONTROL.sub(" ", redact_secret(self._key, text)).split())
+        return text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[:MAX_MESSAGE_LENGTH]}…"
 
 
 def window_too_small(window: int) -> Phrase:
@@ -343,59 +304,3 @@ def cut_silently(host: str, window: int) -> Phrase:
         host=host,
         window=f"{window:,}",
     )
-
-
-def _content_blocked() -> RequestFailed:
-    error_message = phrase(
-        "The model's provider refuses this content. Word it differently, or go back with /rewind."
-    )
-    return RequestFailed("content", error_message)
-
-
-def broken_reply() -> RequestFailed:
-    return RequestFailed("reply", phrase("The reply broke off before its end."), "server")
-
-
-def filtered_reply() -> RequestFailed:
-    return _content_blocked()
-
-
-def refused_reply(explanation: str) -> RequestFailed:
-    """Return the failure of a model that refused to reply, with the server's *explanation*."""
-    if not explanation:
-        return _content_blocked()
-    error_message = phrase(
-        "The model refuses this: {why} Word it differently, or go back with /rewind.",
-        why=" ".join(_CONTROL.sub(" ", explanation).split())[:_MAX_MESSAGE_LENGTH],
-    )
-    return RequestFailed("content", error_message)
-
-
-def overloaded() -> RequestFailed:
-    error_message = phrase("The model's server ran out of resources in the midst of the reply.")
-    return RequestFailed("server", error_message, "server")
-
-
-def leaked_markup() -> RequestFailed:
-    return RequestFailed(
-        "reply", phrase("The model wrote a tool call that cannot be read."), "reply"
-    )
-
-
-def empty_reply() -> RequestFailed:
-    return RequestFailed("reply", phrase("The model sent an empty reply."), "reply")
-
-
-def too_many_calls(maximum: int) -> RequestFailed:
-    error_message = phrase(
-        "The model made more than {n} calls in one reply, so none was run.", n=maximum
-    )
-    return RequestFailed("reply", error_message, "reply")
-
-
-def invalid_key(account: Account) -> RequestFailed:
-    error_message = phrase(
-        "The API key contains characters that no key has. Copy it again to {setting}.",
-        setting=account.key_name,
-    )
-    return RequestFailed("key", error_message)

@@ -11,28 +11,23 @@ import http.client
 import select
 import socket
 import threading
-import time
-from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from ssl import SSLCertVerificationError, SSLContext, SSLError
-from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import SplitResult, urlsplit
 
 import httpx2
 
-from utils.llm.http.reply_limits import LimitExceeded, ReplyWatch
-from utils.waiting import Stop, Stopped, Timeout, interruptible
+from utils.llm.http.exchange import Exchange
+from utils.llm.http.proxies import proxy_for, proxy_headers
+from utils.llm.http.response_body import ResponseBody
+from utils.waiting import Stopped, Timeout, interruptible
 
-_READ_SIZE = 65_536
-_MAX_LINE_BYTES = 65_536  # bytes of what stands between two chunks
-_GRACE_SECONDS = 0.05
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
 _SENT_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version", *_SECRET_HEADERS)
 _Origin = tuple[str, str, int | None]
 """The scheme, the host and the port of an address."""
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Unreachable(Exception):
@@ -41,54 +36,6 @@ class Unreachable(Exception):
 
 class Insecure(Exception):
     """The server was reached, but cannot prove who it is; says why."""
-
-
-class Exchange:
-    """One exchange over the transport, which `abort` ends from any thread.
-
-    *watch* counts what it brings.
-    """
-
-    def __init__(self, stop: Stop, watch: ReplyWatch) -> None:
-        self.stop = stop
-        self.watch = watch
-        self._lock = threading.Lock()
-        self._socket: socket.socket | None = None
-
-    def set_socket(self, connected: socket.socket) -> None:
-        """Set the socket that `abort` shuts down; the stop may have come already."""
-        with self._lock:
-            self._socket = connected
-        if self.stop.is_set():
-            self.abort()
-
-    @contextmanager
-    def limiting_first_byte(self, timeout: Timeout) -> Iterator[None]:
-        """Break the exchange when this takes longer than *timeout*. Raises `TimeoutError`."""
-        try:
-            with timeout.watching(self._on_timeout):
-                yield
-        finally:
-            if self.watch.has_timed_out:
-                raise TimeoutError
-
-    def set_read_timeout(self, seconds: float) -> None:
-        """Let no read of the socket take longer than *seconds* from now on."""
-        with self._lock:
-            if self._socket is not None:
-                self._socket.settimeout(seconds)
-
-    def _on_timeout(self) -> None:
-        self.watch.has_timed_out = True
-        self.abort()
-
-    def abort(self) -> None:
-        """Break the exchange; the one who waits for it sees the end of the stream."""
-        with self._lock:
-            if self._socket is not None:
-                # SSLSocket's own shutdown would pull its state from under the thread that reads.
-                with suppress(OSError):
-                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 class CancellableTransport(httpx2.BaseTransport):
@@ -111,7 +58,7 @@ class CancellableTransport(httpx2.BaseTransport):
         self._begin_timeout = Timeout(begin_seconds)
         self._idle_seconds = idle_seconds
         self._origin = _origin(httpx2.URL(base_url))
-        self._proxies = {self._origin: _proxy_for(urlsplit(base_url))}
+        self._proxies = {self._origin: proxy_for(urlsplit(base_url))}
         self._thread_local = threading.local()
         self._lock = threading.Lock()
         self._idle_connections: list[tuple[_Origin, http.client.HTTPConnection]] = []
@@ -133,7 +80,7 @@ class CancellableTransport(httpx2.BaseTransport):
             raise Insecure(f"it sends on to {request.url.host} without encryption")
         connection, reply = self._exchange(request, exchange)
         headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in reply.getheaders()]
-        body = _ResponseBody(connection, reply, partial(self._return_to_pool, origin), exchange)
+        body = ResponseBody(connection, reply, partial(self._return_to_pool, origin), exchange)
         return httpx2.Response(reply.status, headers=headers, stream=body)
 
     def close(self) -> None:
@@ -170,7 +117,7 @@ class CancellableTransport(httpx2.BaseTransport):
         proxy = self._proxy_to(request.url)
         if proxy and request.url.scheme == "http":
             target = str(request.url)
-            headers |= _proxy_headers(proxy)
+            headers |= proxy_headers(proxy)
         try:
             connection.request(request.method, target, request.read(), headers)
             with exchange.limiting_first_byte(self._begin_timeout):
@@ -187,7 +134,7 @@ class CancellableTransport(httpx2.BaseTransport):
     def _proxy_to(self, url: httpx2.URL) -> SplitResult | None:
         origin = _origin(url)
         if origin not in self._proxies:
-            self._proxies[origin] = _proxy_for(urlsplit(str(url)))
+            self._proxies[origin] = proxy_for(urlsplit(str(url)))
         return self._proxies[origin]
 
     def _take_idle(self, origin: _Origin) -> http.client.HTTPConnection | None:
@@ -237,7 +184,7 @@ class CancellableTransport(httpx2.BaseTransport):
             return http.client.HTTPConnection(host, port, timeout=seconds)
         connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=self._tls)
         if proxy:
-            connection.set_tunnel(url.host, url.port, headers=_proxy_headers(proxy))
+            connection.set_tunnel(url.host, url.port, headers=proxy_headers(proxy))
         return connection
 
     @cached_property
@@ -249,148 +196,9 @@ class CancellableTransport(httpx2.BaseTransport):
             raise Insecure(f"the certificate file that is set cannot be read ({why})") from error
 
 
-class _ResponseBody(httpx2.SyncByteStream):
-    """The body of a reply; when read to its end, its connection is kept for the next exchange.
-
-    That of an error is cut short where it is long or slow. Raises `LimitExceeded` for a reply.
-    """
-
-    def __init__(
-        self,
-        connection: http.client.HTTPConnection,
-        reply: http.client.HTTPResponse,
-        return_to_pool: Callable[[http.client.HTTPConnection], None],
-        exchange: Exchange,
-    ) -> None:
-        self._connection = connection
-        self._reply = reply
-        self._return_to_pool = return_to_pool
-        self._exchange = exchange
-        self._pieces = self._read_chunked() if reply.chunked else self._read_plain()
-        self._is_complete = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        if not 200 <= self._reply.status < 300:
-            yield from self._error_opening()
-            return
-        for piece in self._pieces:  # noqa: UP028 - `yield from` would close them along with this
-            yield piece
-
-    def _error_opening(self) -> Iterator[bytes]:
-        """Yield what comes at once of an error's body, as far as it is needed to tell the error."""
-        limits, length = self._exchange.watch.limits, 0
-        deadline = time.monotonic() + limits.error_seconds
-        self._exchange.set_read_timeout(limits.error_seconds)
-        with suppress(TimeoutError, LimitExceeded):
-            for piece in self._pieces:
-                yield piece[: limits.error_bytes - length]
-                length += len(piece)
-                if length >= limits.error_bytes or time.monotonic() > deadline:
-                    return
-
-    def close(self) -> None:
-        """Keep the connection if the body has ended or is just about to; else close it."""
-        if not self._is_complete and self._connection.sock is not None:
-            with suppress(OSError, http.client.HTTPException, LimitExceeded):
-                self._connection.sock.settimeout(_GRACE_SECONDS)
-                next(self._pieces, None)
-        self._reply.close()
-        if self._is_complete and self._connection.sock is not None:
-            self._return_to_pool(self._connection)
-        else:
-            self._connection.close()
-
-    def _read_plain(self) -> Iterator[bytes]:
-        while data := self._read(self._reply.read1):
-            yield data
-        self._is_complete = True
-
-    def _read(self, read: Callable[[int], bytes]) -> bytes:
-        started = time.monotonic()
-        data = read(_READ_SIZE)
-        self._exchange.watch.record_received(len(data), time.monotonic() - started)
-        return data
-
-    def _read_chunked(self) -> Iterator[bytes]:
-        """Yield all that one read of the network brought in one piece.
-
-        `HTTPResponse.read1` would give one chunk each time, and servers send a chunk per token.
-        """
-        chunks = _ChunkedDecoder()
-        while data := self._read(self._reply.fp.read1):
-            piece = chunks.feed(data)
-            self._is_complete = chunks.is_done
-            yield piece
-            if chunks.is_done:
-                return
-            if chunks.is_broken:
-                raise http.client.HTTPException("no chunked body")
-        raise http.client.IncompleteRead(b"")
-
-
-class _ChunkedDecoder:
-    """Takes a chunked body (RFC 9112, 7.1) apart, however the network cuts it."""
-
-    def __init__(self) -> None:
-        self._buffer = b""
-        self._bytes_left = 0
-        self._is_last = False
-        self.is_done = False
-        self.is_broken = False
-
-    def feed(self, data: bytes) -> bytes:
-        """Return the content that *data* brings."""
-        data = self._buffer + data
-        pieces: list[bytes] = []
-        position = 0
-        while not (self.is_done or self.is_broken):
-            if self._bytes_left:
-                piece = data[position : position + self._bytes_left]
-                pieces.append(piece)
-                position += len(piece)
-                self._bytes_left -= len(piece)
-            end = data.find(b"\r\n", position)
-            if self._bytes_left or end < 0:
-                break
-            self._read_line(data[position:end])
-            position = end + 2
-        self._buffer = data[position:]
-        self.is_broken |= len(self._buffer) > _MAX_LINE_BYTES
-        return b"".join(pieces)
-
-    def _read_line(self, line: bytes) -> None:
-        """Take in a line between chunks: a size, a trailer, or the empty one that ends either."""
-        if self._is_last:
-            self.is_done = not line
-        elif line:
-            try:
-                self._bytes_left = int(line.split(b";")[0], 16)
-            except ValueError:
-                self._bytes_left = -1
-            self._is_last = not self._bytes_left
-            self.is_broken = self._bytes_left < 0
-
-
 def _origin(url: httpx2.URL) -> _Origin:
     default_port = {"http": 80, "https": 443}.get(url.scheme)
     return url.scheme, url.host, url.port or default_port
-
-
-def _proxy_for(url: SplitResult) -> SplitResult | None:
-    """Return the proxy that the environment names for *url*, if any."""
-    host = url.hostname or ""
-    if host in _LOOPBACK or proxy_bypass(host):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(url.scheme) or proxies.get("all")
-    return urlsplit(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
-
-
-def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
-    if proxy.username is None:
-        return {}
-    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return {"Proxy-Authorization": f"Basic {b64encode(login.encode()).decode()}"}
 
 
 def _is_readable(connected: socket.socket) -> bool:

@@ -18,7 +18,7 @@ from utils.llm.calls.leaked_calls import MarkupGuard, calls_at, read_calls
 from utils.llm.calls.lenient_json import repair_object
 from utils.llm.calls.think_tag import ThinkTag
 from utils.llm.completion import Completion, Delta, RawCall, Usage
-from utils.llm.http.errors import (
+from utils.llm.http.reply_failures import (
     StreamError,
     broken_reply,
     empty_reply,

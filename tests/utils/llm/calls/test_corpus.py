@@ -10,7 +10,7 @@ from tests.utils.llm.calls.corpus import ARGUMENTS, CONTENT, SYNTAXES, Output, c
 from tests.utils.llm.calls.test_text_calls import judge
 from utils.llm.calls.text_calls import find_calls
 from utils.llm.completion import Usage
-from utils.llm.http.errors import RequestFailed
+from utils.llm.http.reply_failures import RequestFailed
 from utils.llm.openai_api.stream_parser import StreamParser
 
 LEAST = 0.98

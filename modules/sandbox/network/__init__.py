@@ -33,5 +33,5 @@
 EXPORTS = {
     "proxy": ["Proxy", "SOCKET_IN_SANDBOX"],
     "shared_network": ["Namespaces", "SharedNetwork"],
-    "variables": ["OFFLINE_VARIABLES", "TRUST_VARIABLES"],
+    "variables": ["OFFLINE_VARIABLES", "TRUST_VARIABLES", "place_of_settings"],
 }

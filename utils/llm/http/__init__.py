@@ -15,9 +15,10 @@
 """
 
 EXPORTS = {
-    "errors": [
+    "errors": ["ServerErrors"],
+    "exchange": ["Exchange"],
+    "reply_failures": [
         "RequestFailed",
-        "ServerErrors",
         "StreamError",
         "broken_reply",
         "empty_reply",
@@ -29,5 +30,5 @@ EXPORTS = {
     ],
     "reply_limits": ["LimitExceeded", "ReplyLimits", "ReplyWatch"],
     "sse": ["EventReader"],
-    "transport": ["CancellableTransport", "Exchange", "Insecure", "Unreachable"],
+    "transport": ["CancellableTransport", "Insecure", "Unreachable"],
 }

@@ -123,6 +123,7 @@ def project() -> Iterator[tuple[Path, dict[str, str]]]:
         for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Begin a shop"]):
             subprocess.run([*git, *words], check=True)  # noqa: S603 - in a folder of our own
         settings = {
+            "PATH": os.defpath,  # no toolchains of whoever draws them
             "HOME": base,
             "ONEFOLD_BOOTSTRAP": "0",
             "ONEFOLD_DATA_DIR": f"{base}/data",
@@ -136,7 +137,7 @@ def take_terminal(browser: Browser, path: Path) -> None:
     terminal = Terminal(f"onefold-{uuid.uuid4().hex[:8]}")
     with project() as (root, settings):
         variables = " ".join(shlex.quote(f"{name}={text}") for name, text in settings.items())
-        program = f"env {variables} {PYTHON} {CHECKOUT}/main.py --cli --offline"
+        program = f'env -i TERM="$TERM" {variables} {PYTHON} {CHECKOUT}/main.py --cli --offline'
         try:
             line = f"cd {shlex.quote(str(root))}; {program}"
             terminal.tmux("new-session", "-d", "-x", str(WIDTH), "-y", "60", line)
@@ -196,7 +197,7 @@ def served(root: Path, settings: dict[str, str]) -> Iterator[str]:
     """Serve *root*; yield the link to log in with."""
     command = [sys.executable, str(ROOT / "main.py"), "--web", "--offline", "--port", "0"]
     with subprocess.Popen(  # noqa: S603 - our own program
-        command, cwd=root, env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True
+        command, cwd=root, env=settings, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None  # noqa: S101 - for the type checker
         try:

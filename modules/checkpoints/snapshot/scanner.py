@@ -118,10 +118,8 @@ class Scanner:
         folders: list[str] = []
         with os.scandir(dir_fd) as items:
             for item in items:
-                if not _is_in_git(path) or _is_git_state(join(path, item.name), item):
+                if _is_held(dir_fd, path, item):
                     self._add_item(path, item, entries, folders, previous_entries or {})
-        if GIT in entries and _is_empty_folder(dir_fd, GIT):
-            del entries[GIT]  # no repository, but the mount point of a sandbox that still runs
         previous_folders = _previous_folders(entries, folders, previous_entries or {})
         changed = [
             self._scan_child(dir_fd, path, child, entries, previous_folders.get(child), depth)
@@ -313,6 +311,14 @@ class Scanner:
     def _report_not_stored(self, folder: str, name: str, why: str) -> None:
         if why not in EXPECTED_REASONS:
             self.not_stored.append((join(folder, name), why))
+
+
+def _is_held(dir_fd: int, path: str, item: os.DirEntry[str]) -> bool:
+    """Return whether *item* of the folder *path*, which is *dir_fd*, belongs into a snapshot."""
+    if _is_in_git(path):
+        return _is_git_state(join(path, item.name), item)
+    # An empty one is no repository, but the mount point of a sandbox that still runs.
+    return path != "" or item.name != GIT or not _is_empty_folder(dir_fd, GIT)
 
 
 def _is_empty_folder(dir_fd: int, name: str) -> bool:

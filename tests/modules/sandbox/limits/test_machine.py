@@ -47,7 +47,7 @@ def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 def test_the_defaults_are_those_of_the_settings() -> None:
-    usual = Limits.of(memory_mb=2048, processes=128, disk_mb=1024, tmp_mb=256, output_mb=20)
+    usual = Limits.of(memory_mb=2048, processes=256, disk_mb=1024, tmp_mb=256, output_mb=20)
     assert usual == Limits()
 
 

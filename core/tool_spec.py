@@ -65,6 +65,8 @@ class ToolSpec:
     """The arguments in which the name of a secret becomes its value."""
     state: str = ""
     """The part of a session's state that it is there to change; undo takes that back as well."""
+    is_exact: bool = False
+    """Whether a yes to a call is for all of its arguments, and for none that differs in one."""
     changes_files: bool = False
     """Whether it may change files, though its risk is not that."""
     touches_nothing: bool = False

@@ -7,7 +7,7 @@ obeyed meanwhile (`modules.files.git.transport`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from core.feature import Feature
 from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, Tool, ToolError, tool
+from modules.files import path_errors
 from modules.files.git.branches import (
     checked_branch,
     current_branch,
@@ -27,7 +28,7 @@ from modules.files.git.branches import (
     make_repository,
 )
 from modules.files.git.git_runs import GitRuns, git_for
-from modules.files.git.remote_address import RemoteAddress, checked_address, remote_address
+from modules.files.git.remote_address import RemoteAddress, network_address, remote_address
 from modules.files.git.secret_scan import SecretNamesIn, Secrets, format_secrets, secrets_in_commits
 from modules.files.git.transport import PersonEnvironment, Ref, Transport
 from modules.files.project import Project
@@ -69,6 +70,8 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
         self._stop = stop
         self._person = person
         self._names_in = names_in
+        self._shown: tuple[str, str] | None = None
+        """The branch and the commit that the person was asked about last."""
 
     @tool(
         Risk.NETWORK,
@@ -115,14 +118,16 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
     def _intent(self, given: Mapping[str, Any]) -> Text:
         operation, remote = given["operation"], given.get("remote") or "origin"
         if operation == "clone":
-            address = checked_address(remote, self._project.root)
+            address = network_address(remote, self._project.root)
             folder = self._new_folder(address, given.get("path"))
             return phrase("Clone {address} into {path}", address=address.shown, path=folder)
         with self._runs() as git:
             if operation != "push":
                 address = remote_address(git, remote)
                 return phrase("From {address}", address=address.shown)
-            return _push_text(self._planned_push(git, remote, given.get("branch")))
+            push = self._planned_push(git, remote, given.get("branch"))
+            self._shown = (push.branch, push.object_id)
+            return _push_text(push)
 
     # Operations
 
@@ -139,12 +144,15 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
             refs = self._transport(git).fetch(address.url, address.refspec)
             upstream = f"refs/remotes/{remote}/{checked_branch(branch or current)}"
             told = f"Fetched from {address.shown}.\n{_named(refs)}"
-            text, changes = fast_forward(git, current, upstream)
+            text, changes = fast_forward(git, current, upstream, self._refuse_out_of_bounds)
             return f"{told}\n{text}", changes
 
     def _push(self, remote: str, branch: str | None) -> str:
         with self._runs() as git:
             push = self._planned_push(git, remote, branch)
+            shown, self._shown = self._shown, None
+            if shown and shown[0] == push.branch and shown[1] != push.object_id:
+                raise ToolError(phrase("The branch was moved since it was shown; push again."))
             transport = self._transport(git)
             said = transport.push(push.address.url, push.object_id, push.branch)
             name = f"refs/remotes/{remote}/{push.branch}"
@@ -159,12 +167,13 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
         if not source:
             raise ToolError(phrase("There is no branch {name!r} with a commit here.", name=name))
         object_id = git.run("rev-parse", source).decode().strip()
-        span = (object_id, "--not", f"--remotes={remote}")
+        known = ("--not", f"--remotes={remote}") if address.is_followed else ()
+        span = (object_id, *known)
         log = git.run("log", "--format=%h %s", "--no-show-signature", "--no-color", *span)
         commits = clean(log.decode(errors="replace")).splitlines()
         before = f"refs/remotes/{remote}/{name}"
         changes = ""
-        if git.succeeds("rev-parse", "-q", "--verify", f"{before}^{{commit}}"):
+        if known and git.succeeds("rev-parse", "-q", "--verify", f"{before}^{{commit}}"):
             stat = git.run("diff", *_PLAIN, "--stat=100", "--submodule=short", before, object_id)
             changes = clean(stat.decode(errors="replace"))
         secrets, unscanned = secrets_in_commits(git, span, self._names_in)
@@ -173,7 +182,7 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
     def _clone(
         self, url: str, branch: str | None, path: str | None
     ) -> tuple[str, tuple[Change, ...]]:
-        address = checked_address(url, self._project.root)
+        address = network_address(url, self._project.root)
         name = self._new_folder(address, path)
         with TemporaryDirectory(prefix="onefold-clone-") as scratch:
             tree = Path(scratch, "tree")
@@ -186,7 +195,7 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
                 if not git.succeeds("rev-parse", "-q", "--verify", f"{upstream}^{{commit}}"):
                     raise ToolError(phrase("The remote has no branch {name!r}.", name=first))
                 git.run("symbolic-ref", "HEAD", f"refs/heads/{first}")
-                fast_forward(git, first, upstream)
+                fast_forward(git, first, upstream, lambda _names: None)
             follow(tree, first)
             self._project.move_in(tree, name)
         text = f"Cloned {address.shown} into {visible(name)} (branch {first})."
@@ -203,6 +212,13 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
         return name
 
     # Helpers
+
+    def _refuse_out_of_bounds(self, names: Sequence[str]) -> None:
+        """Refuse to change what is hidden, and what Onefold is loaded from."""
+        kept = [f"{path}/" for path in (*self._project.hidden, *self._project.own_code.paths)]
+        for name in names:
+            if any(path.startswith(f"{name}/") or f"{name}/".startswith(path) for path in kept):
+                raise ToolError(path_errors.outside(name))
 
     @contextmanager
     def _runs(self, tree: Path | None = None) -> Iterator[GitRuns]:

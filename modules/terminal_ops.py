@@ -36,6 +36,7 @@ from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_s
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from modules.sandbox.types import MAX_SECONDS, MEBIBYTE, TierName
 from utils.i18n import Phrase, Text, UserError, phrase
+from utils.system.programs import search_path_outside
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
 
@@ -113,8 +114,11 @@ class TerminalOps(
         self._outside_environment = {
             name: value
             for name, value in self._person_environment.items()
-            if name not in secret_names
+            if name not in secret_names and name != "VIRTUAL_ENV"
         }
+        if "PATH" in self._outside_environment:  # a program in the project may be the model's
+            own_path = self._outside_environment["PATH"]
+            self._outside_environment["PATH"] = search_path_outside(own_path, project.root)
         self._package_variables = package_variables or {}
         self._network_hosts = network_hosts
         self._network_access: Network | None = None

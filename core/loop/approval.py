@@ -24,6 +24,7 @@ SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """Characters that make a command more than its words; a pattern never reaches past one."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
 _WITH_NETWORK, _IN_GIT, _OUTSIDE = "+network", "+git", "+outside"
+_IN_BACKGROUND = "+background"
 PACKAGES = "packages"
 """The pattern of every call that reads packages from the network and reaches nothing else."""
 OutsidePolicy = Literal["ask", "allow", "refuse"]
@@ -171,7 +172,8 @@ def _may_last(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     """Return whether a yes to a call may outlive the session: it is not about what leaves the
     machine or the sandbox, what is gone then, or what git obeys."""
     name = subject(tool, arguments).partition(" ")[0]
-    return tool.risk in (Risk.WRITE, Risk.RUN) and name == tool.name
+    is_lasting = tool.risk in (Risk.WRITE, Risk.RUN) and not tool.spec.is_exact
+    return is_lasting and name == tool.name
 
 
 def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:
@@ -186,7 +188,13 @@ def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:
     paths = [str(arguments[name]) for name in ("path", "new_path") if name in arguments]
     if any(map(is_in_git, paths)):
         return " ".join([f"{tool.name}{_IN_GIT}", *paths])
-    name = f"{tool.name}{_WITH_NETWORK}" if arguments.get("network") else tool.name
+    name = tool.name
+    if arguments.get("network"):
+        name += _WITH_NETWORK
+    if arguments.get("background"):
+        name += _IN_BACKGROUND
+    if tool.spec.is_exact:
+        return " ".join([name, *(f"{key}={value}" for key, value in sorted(arguments.items()))])
     return f"{name} {next(iter(arguments.values()), '')}".rstrip()
 
 
@@ -198,7 +206,8 @@ def pattern_for(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """
     line = subject(tool, arguments)
     own_name = line.partition(" ")[0]
-    if own_name.endswith((_IN_GIT, _OUTSIDE)) or tool.risk is Risk.DESTROY:
+    is_exact = tool.spec.is_exact or tool.risk is Risk.DESTROY
+    if is_exact or own_name.endswith((_IN_GIT, _OUTSIDE)):
         return _exact_pattern(line)
     if not tool.spec.is_shell:
         return f"{own_name} *"
@@ -224,7 +233,8 @@ def covers(pattern: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
     if pattern == PACKAGES:
         return bool(arguments.get("network")) and not tool.spec.is_outside(arguments)
     line = subject(tool, arguments)
-    if tool.spec.is_outside(arguments) or not pattern.endswith(" *"):
+    is_exact = tool.spec.is_exact or tool.spec.is_outside(arguments)
+    if is_exact or not pattern.endswith(" *"):
         return pattern == _exact_pattern(line)
     start = pattern.removesuffix(" *")
     name, _, command = line.partition(" ")

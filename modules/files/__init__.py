@@ -52,7 +52,7 @@ EXPORTS = {
     "git.git_runs": ["GitRuns", "git_for"],
     "git.index_file": ["BadIndex", "read_index"],
     "git.isolated_git": ["IsolatedGit", "has_git", "isolated_git"],
-    "git.remote_address": ["RemoteAddress", "checked_address", "remote_address"],
+    "git.remote_address": ["RemoteAddress", "network_address", "remote_address"],
     "git.repository": ["config_environment", "find_work_tree", "output_fields"],
     "git.secret_scan": [
         "SecretNamesIn",
@@ -83,6 +83,7 @@ EXPORTS = {
     "listing": ["FolderListing"],
     "own_code": ["OwnCode", "break_hard_links"],
     "paging": ["read_excerpt", "read_part"],
+    "path_errors": ["outside"],
     "preview": ["FilePreviews"],
     "project": ["BinaryFile", "ContentChanged", "DirectoryItem", "MissingPath", "Project"],
     "search_worker": ["SearchJob", "SearchResult"],

@@ -116,6 +116,7 @@ class Jobs(
         icon="terminal",
         subject="{job} {operation}",
         unredacted=("text",),
+        is_exact=True,
     )
     def jobs(
         self,

@@ -58,6 +58,10 @@ __all__ = [
     "ExitReason",
 ]
 
+_NOT_LENT_GIT = phrase(
+    "This time .git was read-only to the program: another one had it, or it could not be copied. "
+    "Run it again."
+)
 _READ_ONLY_GIT = phrase(
     "Here .git is read-only to programs, for the repository is of another kind (a linked work "
     "tree, extensions, or objects elsewhere): the person has to do what changes it, but for "
@@ -236,8 +240,8 @@ class Sandbox:
             self._prewarm(tier, limits)
         if self._home:
             self._home.tidy_later()
-        if plan.git_stand_in is None and _has_met_read_only_git(plan, result):
-            notes.append(_READ_ONLY_GIT)
+        if _has_met_read_only_git(lent_plan, result):
+            notes.append(_READ_ONLY_GIT if plan.git_stand_in is None else _NOT_LENT_GIT)
         return replace(result, notes=(*result.notes, *notes, *restoration_notes(restored)))
 
     def _plan(self, tier: Tier) -> MountPlan:
@@ -439,6 +443,8 @@ def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
 
 def _has_met_read_only_git(plan: MountPlan, result: Result) -> bool:
     """Return whether a program seems to have failed because `.git` is read-only to it."""
+    if plan.git_stand_in is not None:
+        return False
     said = result.tail or result.head
     return bool(plan.repository) and "Read-only file system" in said and ".git" in said
 

@@ -4,6 +4,7 @@ import base64
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,54 @@ def origin(base: Path) -> Path:
 def root(base: Path, origin: Path) -> Path:
     git("clone", "-q", str(origin), str(base / "project"), at=base)
     return base / "project"
+
+
+class Files(SimpleHTTPRequestHandler):
+    """Serves a folder."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class WithPassword(Files):
+    """Serves it to who knows the password."""
+
+    def do_GET(self) -> None:
+        expected = base64.b64encode(b"me:hunter2").decode()
+        if self.headers["Authorization"] != f"Basic {expected}":
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="x"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        super().do_GET()
+
+
+@contextmanager
+def serving(base: Path, origin: Path, kind: type[Files]) -> Iterator[str]:
+    git("update-server-info", at=origin)
+
+    def handler(*arguments: Any) -> Files:
+        return kind(*arguments, directory=str(base))
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/origin.git"
+        server.shutdown()
+
+
+@pytest.fixture
+def published(base: Path, origin: Path) -> Iterator[str]:
+    """The address of *origin* on a server."""
+    with serving(base, origin, Files) as address:
+        yield address
+
+
+@pytest.fixture
+def served(base: Path, origin: Path) -> Iterator[str]:
+    """The address of *origin* on a server that wants a password."""
+    with serving(base, origin, WithPassword) as address:
+        yield address
 
 
 def remote(root: Path, **more: str) -> GitRemote:
@@ -174,23 +223,23 @@ def test_secrets_in_commits_are_named_before_a_push(root: Path) -> None:
     assert "key.txt (MY_KEY)" in str(card.body)
 
 
-def test_cloning_makes_a_repository_that_git_goes_on_with(root: Path, origin: Path) -> None:
-    told = use(root, "clone", str(origin), path="lib/theirs")
+def test_cloning_makes_a_repository_that_git_goes_on_with(root: Path, published: str) -> None:
+    told = use(root, "clone", published, path="lib/theirs")
     copy = root / "lib/theirs"
     assert "lib/theirs" in told
     assert (copy / "a.txt").read_text() == "one\n"
     assert git("status", "--porcelain", "--branch", at=copy) == "## main...origin/main"
     assert git("pull", at=copy) == "Already up to date."
     with pytest.raises(ToolError, match="exists already"):
-        use(root, "clone", str(origin), path="lib/theirs")
+        use(root, "clone", published, path="lib/theirs")
 
 
-def test_a_clone_that_fails_leaves_nothing(root: Path) -> None:
+def test_a_clone_that_fails_leaves_nothing(root: Path, published: str) -> None:
     before = sorted(root.rglob("*"))
     with pytest.raises(ToolError, match="no branch 'none'"):
-        use(root, "clone", str(root.parent / "origin.git"), path="lib/x", branch="none")
-    with pytest.raises(ToolError, match="no repository"):
-        use(root, "clone", str(root.parent / "nothing"))
+        use(root, "clone", published, path="lib/x", branch="none")
+    with pytest.raises(ToolError, match="git refused"):
+        use(root, "clone", published.replace("origin", "nothing"))
     assert sorted(root.rglob("*")) == before
 
 
@@ -279,37 +328,6 @@ def test_no_program_comes_from_the_project(root: Path) -> None:
     feature = GitRemote(Project(root), Stop(), PersonEnvironment(variables, 60.0))
     theirs_go_on(root)
     assert "origin/main" in feature.git_remote("fetch").text
-
-
-class WithPassword(SimpleHTTPRequestHandler):
-    """Serves a folder to who knows the password."""
-
-    def do_GET(self) -> None:
-        expected = base64.b64encode(b"me:hunter2").decode()
-        if self.headers["Authorization"] != f"Basic {expected}":
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", 'Basic realm="x"')
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        super().do_GET()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def served(base: Path, origin: Path) -> Iterator[str]:
-    """The address of *origin* on a server that wants a password."""
-    git("update-server-info", at=origin)
-
-    def handler(*arguments: Any) -> WithPassword:
-        return WithPassword(*arguments, directory=str(base))
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/origin.git"
-        server.shutdown()
 
 
 def test_the_persons_own_credentials_count(root: Path, served: str) -> None:
@@ -405,3 +423,45 @@ def test_a_shallow_clone_goes_on_shallow(base: Path, origin: Path) -> None:
     new = theirs_go_on(base / "project")
     assert new[:10] in use(base / "project", "pull")
     assert len(git("log", "--format=%h", at=base / "project").splitlines()) == 2
+
+
+def test_folders_are_not_cloned(root: Path, origin: Path) -> None:
+    """With a yes to everything, a repository of the person's would come within reach."""
+    for address in (str(origin), f"file://{origin}", "../origin.git"):
+        with pytest.raises(ToolError, match="only what is on the network"):
+            use(root, "clone", address, path="x")
+
+
+def test_what_another_address_has_does_not_count_as_sent(root: Path, base: Path) -> None:
+    git("init", "-q", "--bare", str(base / "public.git"), at=base)
+    git("config", "remote.origin.pushurl", str(base / "public.git"), at=root)
+    shown = intent(root, operation="push")
+    assert "public.git" in shown
+    assert "First" in shown
+
+
+def test_only_what_was_shown_is_pushed(root: Path, origin: Path) -> None:
+    save(root, "c.txt", "mine\n", "Shown")
+    feature = remote(root)
+    feature.preview(tool_named("git_remote"), {"operation": "push"})
+    save(root, "c.txt", "more\n", "Not shown")
+    before = git("rev-parse", "main", at=origin)
+    with pytest.raises(ToolError, match="moved since"):
+        feature.git_remote("push")
+    assert git("rev-parse", "main", at=origin) == before
+
+
+@pytest.mark.parametrize("name", ["data/approvals.json", "data"])
+def test_a_pull_changes_nothing_that_is_out_of_bounds(root: Path, name: str) -> None:
+    their_clone = root.parent / "theirs"
+    (their_clone / name).parent.mkdir(exist_ok=True)
+    save(their_clone, name, "planted\n", "Plant")
+    git("push", "-q", "origin", "HEAD:main", at=their_clone)
+    (root / "data").mkdir()
+    project = Project(root, hidden=[root / "data"])
+    feature = GitRemote(project, Stop(), PersonEnvironment({"PATH": PATH}, 60.0))
+    before = git("rev-parse", "HEAD", at=root)
+    with pytest.raises(ToolError, match="outside|out of bounds"):
+        feature.git_remote("pull")
+    assert list((root / "data").iterdir()) == []
+    assert git("rev-parse", "HEAD", at=root) == before

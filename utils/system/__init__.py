@@ -25,7 +25,7 @@ EXPORTS = {
     "interrupts": ["raising_keyboard_interrupt", "stopping_on_signals", "wakeup_fd_released"],
     "own_command": ["own_command"],
     "process_identity": ["is_running", "start_ticks"],
-    "programs": ["system_program"],
+    "programs": ["search_path_outside", "system_program"],
     "rotated_lines": ["LineFollower", "append_line"],
     "shared_file": ["SharedFile", "Stamp"],
     "sockets": ["shut_down"],

@@ -11,6 +11,17 @@ _FOLDERS = (
 )
 
 
+def search_path_outside(search_path: str, folder: Path) -> str:
+    """Return *search_path*, a value of PATH, without what lies in *folder* or names no place."""
+    real = folder.resolve()
+    kept = []
+    for entry in search_path.split(os.pathsep):
+        path = Path(entry)
+        if path.is_absolute() and real not in (target := path.resolve(), *target.parents):
+            kept.append(entry)
+    return os.pathsep.join(kept)
+
+
 def system_program(name: str) -> str | None:
     """Return the path of the program *name*, None if the system has none.
 

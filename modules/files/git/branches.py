@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -58,10 +58,13 @@ def checked_branch(name: str) -> str:
     return name
 
 
-def fast_forward(git: GitRuns, branch: str, upstream: str) -> tuple[str, tuple[Change, ...]]:
+def fast_forward(
+    git: GitRuns, branch: str, upstream: str, refuse: Callable[[Sequence[str]], None]
+) -> tuple[str, tuple[Change, ...]]:
     """Move *branch*, which is checked out, on to *upstream*, if that only adds to it.
 
-    Returns what was done, in words, and to which files. Raises `ToolError`.
+    *refuse* is told the names of the files first. Returns what was done, in words, and to which
+    files. Raises `ToolError`.
     """
     if not git.succeeds("rev-parse", "-q", "--verify", f"{upstream}^{{commit}}"):
         raise ToolError(
@@ -86,12 +89,14 @@ def fast_forward(git: GitRuns, branch: str, upstream: str) -> tuple[str, tuple[C
                 upstream=upstream.removeprefix("refs/remotes/"),
             )
             raise ToolError(message)
+    changes = _changes(git, old, new)
+    refuse([change.path for change in changes])
     git.succeeds("update-index", "-q", "--refresh")
     git.run("read-tree", "-m", "-u", *([old] if old else []), new)
     git.run(
         "update-ref", "-m", "pull: Fast-forward", f"refs/heads/{branch}", new, old or "0" * len(new)
     )
-    return f"{branch} is at {new[:10]} now.{_lfs_remark(git)}", _changes(git, old, new)
+    return f"{branch} is at {new[:10]} now.{_lfs_remark(git)}", changes
 
 
 def _changes(git: GitRuns, old: str, new: str) -> tuple[Change, ...]:

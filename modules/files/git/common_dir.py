@@ -26,6 +26,7 @@ _LINKED = ("objects", "refs", "packed-refs", "reftable", "logs", "shallow")
 _COPIED = ("info/exclude", "info/attributes")
 _MAX_BYTES = 1_000_000  # bytes of one of these; a larger one does not count
 _MAX_CACHED = 32
+_ATTEMPTS = 20
 
 StatKey = tuple[int, int, int, int] | None
 
@@ -36,8 +37,7 @@ class PrivateCommonDir:
     def __init__(self, program: str, folders: GitFolders) -> None:
         parent = _temporary_folder()
         _remove_stale(parent)
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent)).resolve()
-        self._lock_fd = _acquire_lock(self.path, os.O_CREAT)
+        self.path, self._lock_fd = _make_locked(parent)
         weakref.finalize(self, _remove, self.path, self._lock_fd)
         for name in _LINKED:
             (self.path / name).symlink_to(folders.common_dir / name)
@@ -95,6 +95,15 @@ def _remove_stale(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             _remove(folder, _acquire_lock(folder, 0))
+
+
+def _make_locked(parent: Path) -> tuple[Path, int]:
+    """Return a new folder in *parent*, and the descriptor that holds its lock."""
+    for _ in range(_ATTEMPTS):
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent)).resolve()
+        with suppress(BlockingIOError, FileNotFoundError):  # somebody took it for a stale one
+            return path, _acquire_lock(path, os.O_CREAT)
+    raise OSError(errno.EAGAIN, "others keep removing it", os.fspath(path))
 
 
 def _acquire_lock(folder: Path, flags: int) -> int:

@@ -23,12 +23,14 @@ _BRANCH_REFSPEC = re.compile(r"\+?refs/heads/([^:*]+|\*):refs/remotes/([^:*]+)/\
 class RemoteAddress:
     """The address *url* of a remote, and how people see it: without a password.
 
-    *refspec* says which of its branches are followed, and as what.
+    *refspec* says which of its branches are followed, and as what, and *is_followed* whether these
+    are those of this address: pushes may go to another.
     """
 
     url: str
     shown: str
     refspec: str = ""
+    is_followed: bool = True
 
     def hide(self, text: str) -> str:
         """Return *text* with what people see in the place of the address."""
@@ -56,7 +58,21 @@ def remote_address(git: GitRuns, remote: str, *, is_push: bool = False) -> Remot
     found = _BRANCH_REFSPEC.fullmatch(follows)
     usual = f"+refs/heads/*:refs/remotes/{remote}/*"
     refspec = follows if found and found[2] == remote else usual
-    return RemoteAddress(address.url, address.shown, refspec)
+    is_followed = url == values.get(f"remote.{remote}.url")
+    return RemoteAddress(address.url, address.shown, refspec, is_followed)
+
+
+def network_address(text: str, tree: Path) -> RemoteAddress:
+    """Return the address *text*, which leads to no folder. Raises `ToolError`."""
+    address = checked_address(text, tree)
+    if os.path.isabs(address.url):  # noqa: PTH117 - it may be no path at all
+        raise ToolError(
+            phrase(
+                "{address} is a folder: only what is on the network is cloned.",
+                address=address.shown,
+            )
+        )
+    return address
 
 
 def checked_address(text: str, tree: Path) -> RemoteAddress:

@@ -21,6 +21,7 @@ from modules.files.git.git_runs import GitRuns, refusal
 from modules.files.git.staging import refuse_links
 from utils.i18n import phrase
 from utils.system.child import OnCancel, TimedOut, run_program
+from utils.system.programs import search_path_outside
 
 _REF_FORMAT = "--format=%(objectname) %(refname)"
 PROTOCOLS = ("file", "git", "http", "https", "ssh")
@@ -37,14 +38,8 @@ class PersonEnvironment:
 
     def without(self, project: Path) -> PersonEnvironment:
         """Return the same, with no folder of *project* among those that programs come from."""
-        folders = self.variables.get("PATH", os.defpath).split(os.pathsep)
-        path = os.pathsep.join(folder for folder in folders if _lies_outside(folder, project))
+        path = search_path_outside(self.variables.get("PATH", os.defpath), project)
         return replace(self, variables={**self.variables, "PATH": path})
-
-
-def _lies_outside(folder: str, project: Path) -> bool:
-    path, real = Path(folder), Path(folder).resolve()
-    return path.is_absolute() and project not in (real, *real.parents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +150,7 @@ class Transport:
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_ALLOW_PROTOCOL": ":".join(PROTOCOLS),
             "GIT_TERMINAL_PROMPT": "0",
+            "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
         }
         try:

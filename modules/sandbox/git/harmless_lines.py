@@ -24,7 +24,7 @@ _APPLY = re.compile(
     rb"|(directory|exclude|include)=[^']*))')*\s*"
 )
 _OPTIONS = re.compile(
-    rb"\[options\]|\t(strategy = " + _STRATEGIES + rb"|(?!strategy =)[\w-]+ = [\w.%:=-]*)|\s*"
+    rb"\[options\]|\t(strategy = " + _STRATEGIES + rb"|(?!(?i:strategy) =)[\w-]+ = [\w.%:=-]*)|\s*"
 )
 _QUOTED = re.compile(rb"( ?'[^']*')*")
 _BISECTED = re.compile(rb"#.*|git bisect( ?'[^']*'| [\w./^~@-]+)*")

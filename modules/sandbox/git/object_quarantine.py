@@ -25,6 +25,8 @@ _LOOSE_FOLDER, _LOOSE_FILE = re.compile(r"[0-9a-f]{2}"), re.compile(r"[0-9a-f]{3
 _PACK = re.compile(r"pack-[0-9a-f]{40}\.pack")
 _MAX_FILES = 200_000
 _MAX_BYTES = 2 << 30
+_MAX_WHOLE_BYTES = 64 << 20  # bytes of a folder's, commit's or tag's object
+_MAX_INFLATED_BYTES = 8 << 30  # bytes of all objects, as they are when read
 _UNPACKED = 500
 """Objects up to which they become files of their own; more stay a pack, as in `receive-pack`."""
 _MAX_UNPACKED_BYTES = 32 << 20  # bytes of a pack that is unpacked
@@ -54,8 +56,7 @@ class ObjectQuarantine:
     def take_over(self) -> None:
         """Put all objects of the source into the repository, checked; none if one is not whole."""
         self._collect()
-        names = self._run(self._private(), "cat-file", "--batch-check=%(objectname)",
-                          "--batch-all-objects", "--unordered").output  # fmt: skip
+        names = self._checked_names()
         if not names:
             return
         prefix = self.scratch / "taken"
@@ -63,6 +64,22 @@ class ObjectQuarantine:
                   stdin=names)  # fmt: skip
         for pack in sorted(self.scratch.glob("taken-*.pack")):
             self._migrate(pack, names.count(b"\n"))
+
+    def _checked_names(self) -> bytes:
+        """Return the names of the collected objects, a line each, once none is too large for git.
+
+        Git reads all but files whole into memory.
+        """
+        found = self._run(
+            self._private(), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)",
+            "--batch-all-objects", "--unordered",
+        ).output.splitlines()  # fmt: skip
+        rows = [line.split() for line in found]
+        if any(kind != b"blob" and int(size) > _MAX_WHOLE_BYTES for _, kind, size in rows):
+            raise ObjectsRefused(phrase("it made too many objects, or too large ones"))
+        if sum(int(size) for _, _, size in rows) > _MAX_INFLATED_BYTES:
+            raise ObjectsRefused(phrase("it made too many objects, or too large ones"))
+        return b"".join(name + b"\n" for name, _, _ in rows)
 
     def check_tips(self, tips: Iterable[str]) -> None:
         """Refuse what is not there with all that it leads to, of the commits and tags *tips*."""

@@ -145,6 +145,8 @@ class GitStandIn:
         if folder is None:
             return False
         try:
+            if folder.is_dir():
+                folder.chmod(0o700)  # a program may have closed it
             for _ in range(_ATTEMPTS):
                 real = _stamps(self._git, _is_copied)
                 if self._own is not None and real == self._real and self._own == _stamps(folder):

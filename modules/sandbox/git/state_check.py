@@ -67,6 +67,10 @@ class NamedObjects:
         return sorted((self.commits | self.tips | self.others) - {_ZERO})
 
 
+_TRUSTED_REFS = ("refs/remotes/", "refs/replace/")
+"""Refs by which people judge what a push sends, and what is in a commit."""
+
+
 def check_changes(git: Path, stand_in: Path, changes: Iterable[StateChange]) -> NamedObjects:
     """Return the objects that *changes* of the repository *git* name, all checked.
 
@@ -88,6 +92,10 @@ def check_changes(git: Path, stand_in: Path, changes: Iterable[StateChange]) -> 
 def _check_ref(name: str, value: bytes, objects: NamedObjects) -> None:
     if not is_ref_name(name):
         raise StateRefused(phrase("{name} is no name of a ref", name=visible(name)))
+    if name.startswith(_TRUSTED_REFS):
+        raise StateRefused(
+            phrase("{name} says what others have, or shows another history", name=visible(name))
+        )
     if is_object_id(value):
         (objects.commits if name.startswith("refs/heads/") else objects.tips).add(value.decode())
     elif not is_ref_name(symbolic_target(value) or ""):

@@ -72,12 +72,12 @@ class CredentialScan:
                     yield Path(entry.path)
 
     def is_secret(self, path: Path) -> bool:
-        """Return whether the text of *path* has a secret in it; what cannot be read counts as one.
+        """Return whether the text of *path* has a secret in it; what is not read counts as one.
 
         Larger files, and those with a NUL, are programs and data.
         """
         if self.reads_left <= 0:
-            return False
+            return True
         self.reads_left -= 1
         try:
             if not path.is_file() or path.stat().st_size > _MAX_BYTES:

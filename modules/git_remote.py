@@ -154,10 +154,10 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
             if shown and shown[0] == push.branch and shown[1] != push.object_id:
                 raise ToolError(phrase("The branch was moved since it was shown; push again."))
             transport = self._transport(git)
-            said = transport.push(push.address.url, push.object_id, push.branch)
+            transport.push(push.address.url, push.object_id, push.branch)
             name = f"refs/remotes/{remote}/{push.branch}"
             transport.update([Ref(name, transport.refs.get(name, ""), push.object_id)])
-            return clean(push.address.hide(said)).strip()
+            return f"Pushed {push.object_id[:10]} to {push.address.shown} as {push.branch}."
 
     def _planned_push(self, git: GitRuns, remote: str, branch: str | None) -> Push:
         address = remote_address(git, remote, is_push=True)
@@ -171,11 +171,13 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
         span = (object_id, *known)
         log = git.run("log", "--format=%h %s", "--no-show-signature", "--no-color", *span)
         commits = clean(log.decode(errors="replace")).splitlines()
-        before = f"refs/remotes/{remote}/{name}"
-        changes = ""
-        if known and git.succeeds("rev-parse", "-q", "--verify", f"{before}^{{commit}}"):
-            stat = git.run("diff", *_PLAIN, "--stat=100", "--submodule=short", before, object_id)
-            changes = clean(stat.decode(errors="replace"))
+        if known and git.succeeds("show-ref", "--verify", "-q", f"refs/remotes/{remote}/{name}"):
+            sent = git.run("rev-parse", f"refs/remotes/{remote}/{name}").decode().strip()
+            if sent == object_id:
+                raise ToolError(
+                    phrase("There is nothing to push: {name} is there already.", name=name)
+                )
+        changes = _changed_files(git, span, object_id)
         secrets, unscanned = secrets_in_commits(git, span, self._names_in)
         return Push(address, name, object_id, commits, changes, secrets, unscanned)
 
@@ -239,9 +241,23 @@ def _named(refs: list[Ref]) -> str:
     return "\n".join(lines) or "Nothing new."
 
 
+def _changed_files(git: GitRuns, span: Sequence[str], object_id: str) -> str:
+    """Return how the files of *object_id* differ from those before the commits in *span*."""
+    rows = git.run("rev-list", "--boundary", *span).decode().splitlines()
+    before = next((row[1:] for row in rows if row.startswith("-")), "")
+    before = before or git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
+    stat = git.run("diff", *_PLAIN, "--stat=100", "--submodule=short", before, object_id)
+    return clean(stat.decode(errors="replace")).rstrip()
+
+
 def _push_text(push: Push) -> Text:
-    heading = phrase("To {address}, branch {branch}: {count} commits", address=push.address.shown,
-                     branch=push.branch, count=len(push.commits))  # fmt: skip
+    to = {"address": push.address.shown, "branch": push.branch}
+    count = len(push.commits)
+    heading = (
+        phrase("To {address}, branch {branch}: 1 commit", **to)
+        if count == 1
+        else phrase("To {address}, branch {branch}: {count} commits", count=count, **to)
+    )
     parts: list[Text] = [heading]
     if push.secrets:
         secrets = format_secrets(push.secrets)
@@ -250,5 +266,7 @@ def _push_text(push: Push) -> Text:
         parts.append(phrase("Too large to be searched for secrets: {names}", names=push.unscanned))
     more = len(push.commits) - _MAX_COMMITS_SHOWN
     shown = push.commits[:_MAX_COMMITS_SHOWN] + ([f"… {more} more"] if more > 0 else [])
-    parts.append("\n".join(["", *shown, "", push.changes])[:_MAX_SHOWN])
+    parts.append(
+        "\n".join(["", *shown, *(["", push.changes] if push.changes else [])])[:_MAX_SHOWN]
+    )
     return join_lines(*parts)

@@ -17,6 +17,7 @@ from core.loop.approval import AlwaysAskReason, Approval, ApprovalMode
 from core.tools import Outcome, ToolError
 from modules.files.git.transport import PersonEnvironment
 from modules.files.project import Project
+from modules.git_commit import GitCommit
 from modules.git_remote import GitRemote
 from modules.secrets.redactor import Secrets
 from tests.assembly import assembled_terminal
@@ -311,9 +312,11 @@ def test_nothing_that_the_repository_obeys_runs(root: Path) -> None:
     plant(root / ".git", program)
     (root / ".gitattributes").write_text("* filter=evil diff=evil merge=evil\n")
     theirs_go_on(root)
-    intent(root, operation="push")
     use(root, "fetch")
     use(root, "pull")
+    (root / "c.txt").write_text("mine\n")
+    GitCommit(Project(root), Stop()).git_commit("Mine")
+    intent(root, operation="push")
     use(root, "push")
     assert (root / "b.txt").read_text() == "two\n"
 
@@ -465,3 +468,17 @@ def test_a_pull_changes_nothing_that_is_out_of_bounds(root: Path, name: str) -> 
         feature.git_remote("pull")
     assert list((root / "data").iterdir()) == []
     assert git("rev-parse", "HEAD", at=root) == before
+
+
+def test_a_push_with_nothing_to_send_asks_nobody(root: Path) -> None:
+    with pytest.raises(ToolError, match="nothing to push"):
+        intent(root, operation="push")
+
+
+def test_a_first_push_of_a_branch_shows_what_it_changes(root: Path) -> None:
+    git("checkout", "-qb", "topic", at=root)
+    save(root, "c.txt", "mine\n", "Mine")
+    shown = intent(root, operation="push")
+    assert "branch topic: 1 commit\n" in shown
+    assert "c.txt | 1 +" in shown
+    assert "a.txt" not in shown

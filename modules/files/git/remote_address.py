@@ -32,10 +32,6 @@ class RemoteAddress:
     refspec: str = ""
     is_followed: bool = True
 
-    def hide(self, text: str) -> str:
-        """Return *text* with what people see in the place of the address."""
-        return text.replace(self.url, self.shown)
-
 
 def remote_address(git: GitRuns, remote: str, *, is_push: bool = False) -> RemoteAddress:
     """Return the address of the *remote* that the repository of *git* names.

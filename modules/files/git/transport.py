@@ -93,13 +93,9 @@ class Transport:
         self.update(moved)
         return moved
 
-    def push(self, address: str, object_id: str, branch: str) -> str:
-        """Push *object_id* as *branch* to *address*; return what git says of it.
-
-        Never by force. Raises `ToolError`.
-        """
-        refspec = f"{object_id}:refs/heads/{branch}"
-        return os.fsdecode(self._run("push", "--porcelain", "--", address, refspec))
+    def push(self, address: str, object_id: str, branch: str) -> None:
+        """Push *object_id* as *branch* to *address*, never by force. Raises `ToolError`."""
+        self._run("push", "--porcelain", "--", address, f"{object_id}:refs/heads/{branch}")
 
     def default_branch(self, address: str) -> str:
         """Return the branch that HEAD of *address* is on. Raises `ToolError` if that has none."""
@@ -107,7 +103,9 @@ class Transport:
         for line in listed.splitlines():
             if line.startswith("ref: refs/heads/"):
                 return line.removeprefix("ref: refs/heads/").partition("\t")[0]
-        raise ToolError(phrase("The remote has no commit yet, or its HEAD is on no branch."))
+        raise ToolError(
+            phrase("The remote has no commit yet, or its HEAD is on no branch; name one in branch.")
+        )
 
     def update(self, refs: Sequence[Ref]) -> None:
         """Move *refs* of the repository of *git*, all or none: each must still be what it was."""

@@ -17,7 +17,6 @@ from core.loop.approval import AlwaysAskReason, Approval, ApprovalMode
 from core.tools import Outcome, ToolError
 from modules.files.git.transport import PersonEnvironment
 from modules.files.project import Project
-from modules.git_commit import GitCommit
 from modules.git_remote import GitRemote
 from modules.secrets.redactor import Secrets
 from tests.assembly import assembled_terminal
@@ -306,6 +305,9 @@ def plant(folder: Path, program: Path) -> None:
 
 
 def test_nothing_that_the_repository_obeys_runs(root: Path) -> None:
+    git("checkout", "-qb", "topic", at=root)
+    save(root, "c.txt", "mine\n", "Mine")
+    git("checkout", "-q", "main", at=root)
     program = root.parent / "evil.sh"
     program.write_text(f"#!/bin/sh\ntouch {root.parent}/ran\n")
     program.chmod(0o755)
@@ -314,10 +316,8 @@ def test_nothing_that_the_repository_obeys_runs(root: Path) -> None:
     theirs_go_on(root)
     use(root, "fetch")
     use(root, "pull")
-    (root / "c.txt").write_text("mine\n")
-    GitCommit(Project(root), Stop()).git_commit("Mine")
-    intent(root, operation="push")
-    use(root, "push")
+    intent(root, operation="push", branch="topic")
+    use(root, "push", branch="topic")
     assert (root / "b.txt").read_text() == "two\n"
 
 

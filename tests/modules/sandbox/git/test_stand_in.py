@@ -56,6 +56,13 @@ REFUSED = {
     "a stopped rebase with a step to run": f"git rebase -q --exec false --exec '{COMMAND}' HEAD~1",
     "a sequence that runs something": f"mkdir .git/sequencer; echo {ID} > .git/CHERRY_PICK_HEAD;"
     f" echo {ID} > .git/sequencer/head; echo 'exec {COMMAND}' > .git/sequencer/todo",
+    "what a remote is said to have": "git update-ref refs/remotes/origin/main HEAD",
+    "a commit shown in the place of another": "git replace HEAD HEAD~1",
+    "a strategy in other letters": f"mkdir .git/sequencer; echo {ID} > .git/CHERRY_PICK_HEAD;"
+    f" echo {ID} > .git/sequencer/head; echo 'pick {ID}' > .git/sequencer/todo;"
+    " printf '[options]\\n\\tStrategy = evil\\n' > .git/sequencer/opts",
+    "a folder that is read whole": "seq 300000 | awk -v b=$(git rev-parse HEAD:f)"
+    """ '{printf "100644 blob %s\\t%s%0220d\\n", b, $1, $1}' | git mktree""",
     "a strategy of its own": "mkdir .git/rebase-merge; echo evil > .git/rebase-merge/strategy",
     "an author that is a program": "mkdir .git/rebase-apply;"
     f" echo \"GIT_AUTHOR_NAME='x'; {COMMAND}\" > .git/rebase-apply/author-script",

@@ -9,6 +9,7 @@ from modules.file_manager import FileManager
 from modules.focus import Focus
 from modules.git_commit import GitCommit
 from modules.git_remote import GitRemote
+from modules.jobs.feature import Jobs
 from modules.memory_manager import Memory
 from modules.search_engine import WebSearch
 from modules.terminal_ops import TerminalOps
@@ -19,6 +20,7 @@ KINDS = (
     FileManager,
     TextSearch,
     TerminalOps,
+    Jobs,
     GitCommit,
     GitRemote,
     Todos,

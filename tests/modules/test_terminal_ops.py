@@ -276,6 +276,23 @@ def test_outside_a_command_reaches_what_the_person_can_without_their_secrets(
     assert made.changes == (Change("created", "new"),)
 
 
+def test_outside_no_program_comes_from_the_project(sandbox_home: SandboxHome) -> None:
+    planted = sandbox_home.project / ".venv/bin/uptime"
+    planted.parent.mkdir(parents=True)
+    planted.write_text("#!/bin/sh\necho planted\n")
+    planted.chmod(0o755)
+    ops = TerminalOps(
+        Folder(sandbox_home.project),
+        sandbox_home.sandbox(),
+        Stop(),
+        Outputs(sandbox_home.data / "outputs", reader="read_file"),
+        environment={"PATH": f"{planted.parent}:.:bin:/usr/bin:/bin", "VIRTUAL_ENV": "x"},
+    )
+    told = text(ops.run_command("uptime; echo $PATH ${VIRTUAL_ENV-none}", where="outside"))
+    assert "planted" not in told
+    assert "/usr/bin:/bin none" in told
+
+
 def test_a_command_of_the_persons_own_has_all_of_their_environment(
     sandbox_home: SandboxHome,
 ) -> None:

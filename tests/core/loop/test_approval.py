@@ -189,3 +189,25 @@ def test_packages_are_no_leave_for_calls_without_the_network() -> None:
     assert not covers(PACKAGES, tool_named("run_command"), {"command": "rm x"})
     assert not covers(PACKAGES, tool_named("delete_file"), {"path": "x"})
     assert covers(PACKAGES, tool_named("run_command"), {"command": "x", "network": True})
+
+
+def test_a_yes_to_a_job_is_for_that_very_call() -> None:
+    approval = Approval("ask", lambda _tool, _arguments: None)
+    jobs = tool_named("jobs")
+    shown = approval.decide(jobs, {"operation": "output", "job": 1})
+    approval.allow_always(shown.pattern)
+    assert not shown.may_last
+    assert approval.decide(jobs, {"operation": "output", "job": 1}).verdict == "allow"
+    for other in (
+        {"operation": "output", "job": 2},
+        {"operation": "input", "job": 1, "text": "rm -rf ."},
+        {"operation": "output", "job": 1, "text": "*"},
+    ):
+        assert approval.decide(jobs, other).verdict == "ask"
+
+
+def test_a_yes_to_a_command_is_none_to_let_it_run_on() -> None:
+    run = tool_named("run_command")
+    pattern = pattern_for(run, {"command": "npm test"})
+    assert covers(pattern, run, {"command": "npm test"})
+    assert not covers(pattern, run, {"command": "npm test", "background": True})

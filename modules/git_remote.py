@@ -7,7 +7,7 @@ obeyed meanwhile (`modules.files.git.transport`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +57,11 @@ class Push:
 
 
 class GitRemote(Feature, PreviewsCalls, FlagsCalls):
-    """Exchanges commits with others; *names_in* knows the secrets in a text."""
+    """Exchanges commits with others; *names_in* knows the secrets in a text.
+
+    *guard* is told the folder of a new repository, in which programs shall not change what git
+    obeys; those in *running_jobs* see it as it was when they began.
+    """
 
     def __init__(
         self,
@@ -65,11 +69,16 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
         stop: Stop,
         person: PersonEnvironment,
         names_in: SecretNamesIn = lambda _text: (),
+        *,
+        guard: Callable[[str], None] = lambda _folder: None,
+        running_jobs: Callable[[], str] = lambda: "",
     ) -> None:
         self._project = project
         self._stop = stop
         self._person = person
         self._names_in = names_in
+        self._guard = guard
+        self._running_jobs = running_jobs
         self._shown: tuple[str, str] | None = None
         """The branch and the commit that the person was asked about last."""
 
@@ -186,6 +195,13 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
     ) -> tuple[str, tuple[Change, ...]]:
         address = network_address(url, self._project.root)
         name = self._new_folder(address, path)
+        if running := self._running_jobs():
+            raise ToolError(
+                phrase(
+                    "Not while {jobs} could change the new repository: stop that first.",
+                    jobs=running,
+                )
+            )
         with TemporaryDirectory(prefix="onefold-clone-") as scratch:
             tree = Path(scratch, "tree")
             make_repository(tree, address.url)
@@ -199,6 +215,7 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
                 git.run("symbolic-ref", "HEAD", f"refs/heads/{first}")
                 fast_forward(git, first, upstream, lambda _names: None)
             follow(tree, first)
+            self._guard(name)
             self._project.move_in(tree, name)
         text = f"Cloned {address.shown} into {visible(name)} (branch {first})."
         return text, (Change("created", name),)
@@ -251,12 +268,16 @@ def _changed_files(git: GitRuns, span: Sequence[str], object_id: str) -> str:
 
 
 def _push_text(push: Push) -> Text:
-    to = {"address": push.address.shown, "branch": push.branch}
-    count = len(push.commits)
+    address, branch, count = push.address.shown, push.branch, len(push.commits)
     heading = (
-        phrase("To {address}, branch {branch}: 1 commit", **to)
+        phrase("To {address}, branch {branch}: 1 commit", address=address, branch=branch)
         if count == 1
-        else phrase("To {address}, branch {branch}: {count} commits", count=count, **to)
+        else phrase(
+            "To {address}, branch {branch}: {count} commits",
+            address=address,
+            branch=branch,
+            count=count,
+        )
     )
     parts: list[Text] = [heading]
     if push.secrets:

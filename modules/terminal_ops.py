@@ -128,6 +128,7 @@ class TerminalOps(
         self._outputs = outputs
         self._jobs = jobs
         self._has_guarded = False
+        self._guarded: list[str] = []
         self._wanted_limits, self._limits = limits, fit_to_machine(limits, project.root)
         self._run_seconds, self._max_seconds = min(run_seconds, call_seconds), call_seconds
         if (run_seconds, call_seconds) != (_DEFAULT_SECONDS, _MAX_SECONDS):
@@ -277,8 +278,14 @@ class TerminalOps(
         """
         if not self._has_guarded and state is not None:
             self._has_guarded = True
-            repositories = sorted(path for path in state.folders if path.endswith("/.git"))
-            self._sandbox.protect(repositories[:_MAX_GUARDED])
+            found = sorted(path for path in state.folders if path.endswith("/.git"))
+            self._guarded += found[:_MAX_GUARDED]
+            self._sandbox.protect(self._guarded)
+
+    def guard_repository(self, folder: str) -> None:
+        """Keep the repository in *folder* of the project as well, which is not a program's own."""
+        self._guarded.append(f"{folder}/.git")
+        self._sandbox.protect(self._guarded)
 
     def _network(self) -> Network:
         """Return the way to packages, as the person gets them, and to hosts in the settings."""

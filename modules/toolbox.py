@@ -78,14 +78,19 @@ def build_features(
     history_tool = HistoryTool()
     picture_store = PictureStore(data.pictures)
     pictures = Pictures(picture_store)
+    terminal_ops = _terminal_ops(project, sandbox, stop, outputs, jobs, settings)
     return [
         FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, sandbox, stop, outputs, jobs, settings),
+        terminal_ops,
         jobs,
         Clean(home),
         GitCommit(project, stop, secrets.names_in),
-        GitRemote(project, stop, _person(settings), secrets.names_in),
+        GitRemote(
+            *(project, stop, _person(settings), secrets.names_in),
+            guard=terminal_ops.guard_repository,
+            running_jobs=jobs.running_names,
+        ),
         todos,
         focus,
         notes,

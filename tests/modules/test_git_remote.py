@@ -482,3 +482,23 @@ def test_a_first_push_of_a_branch_shows_what_it_changes(root: Path) -> None:
     assert "branch topic: 1 commit\n" in shown
     assert "c.txt | 1 +" in shown
     assert "a.txt" not in shown
+
+
+def test_a_new_repository_is_guarded_and_no_job_is_there_to_change_it(
+    root: Path, published: str
+) -> None:
+    guarded: list[str] = []
+    running = ["job 1"]
+    feature = GitRemote(
+        Project(root),
+        Stop(),
+        PersonEnvironment({"PATH": PATH}, 60.0),
+        guard=guarded.append,
+        running_jobs=lambda: "".join(running),
+    )
+    with pytest.raises(ToolError, match="Not while job 1"):
+        feature.git_remote("clone", published, path="lib")
+    assert guarded == []
+    running.clear()
+    feature.git_remote("clone", published, path="lib")
+    assert guarded == ["lib"]

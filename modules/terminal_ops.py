@@ -17,7 +17,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from core.cards import OUTSIDE_PLACE, Alarm, Change, RunCard
+from core.cards import MACHINE_PLACE, OUTSIDE_PLACE, Alarm, Change, RunCard
 from core.feature import Feature
 from core.hooks import (
     FlagsCalls,
@@ -214,7 +214,7 @@ class TerminalOps(
         seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
         limits = replace(self._limits, seconds=seconds)
         report = self._report() if outside is None else None
-        place = str(report.name) if report else OUTSIDE_PLACE
+        place = self._sandbox.place if report else OUTSIDE_PLACE
         before = scan_files(self._root, self._own_code.paths)
         self._guard_repositories(before)
         network = self._network() if with_network and outside is None else None
@@ -253,7 +253,7 @@ class TerminalOps(
             told.append(self._outputs.shorten(text) if text else NO_OUTPUT)
             told += _describe_changes(file_changes)
         toolchains = self._sandbox.toolchains()
-        shown = () if place == OUTSIDE_PLACE else toolchains.folders
+        shown = () if place in (MACHINE_PLACE, OUTSIDE_PLACE) else toolchains.folders
         card = RunCard(
             program.language,
             program.code,

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from core.cards import (
+    MACHINE_PLACE,
     OUTSIDE_PLACE,
     Card,
     DiffCard,
@@ -100,6 +101,8 @@ class CardRenderer:
             tier = phrase("sandbox {tier}", tier=visible(card.tier.partition(":")[0]))
             if card.tier == OUTSIDE_PLACE:
                 tier = phrase("outside the sandbox")
+            elif card.tier == MACHINE_PLACE:
+                tier = phrase("no sandbox")
             elif n := len(card.shown_folders):
                 shown = phrase("1 folder shown") if n == 1 else phrase("{n} folders shown", n=n)
                 tier = phrase("{tier}, {shown}", tier=tier, shown=shown)

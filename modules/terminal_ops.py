@@ -26,7 +26,7 @@ from core.hooks import (
     ProvidesWarnings,
     RunsForPerson,
 )
-from core.loop.approval import AlwaysAskReason, PackagesReason
+from core.loop.approval import NO_BACKGROUND_OUTSIDE, AlwaysAskReason, PackagesReason
 from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
@@ -187,7 +187,7 @@ class TerminalOps(
         outside = self._outside_environment if where == OUTSIDE else None
         if background and self._jobs:
             if outside is not None:
-                raise ToolError(phrase("Outside the sandbox nothing can run in the background."))
+                raise ToolError(NO_BACKGROUND_OUTSIDE)
             self._guard_repositories(scan_files(self._root, self._own_code.paths))
             return (yield from self._jobs.begin(command, self._network() if network else None))
         return (yield from self._run(Program("bash", command), timeout, network, outside))

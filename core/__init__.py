@@ -37,6 +37,7 @@ EXPORTS = {
         "Hit",
         "Link",
         "LinksCard",
+        "MACHINE_PLACE",
         "OUTSIDE_PLACE",
         "RunCard",
         "RunPicture",

@@ -38,6 +38,8 @@ class DiffCard:
 
 OUTSIDE_PLACE = "outside the sandbox"
 """The `RunCard.tier` of a program that nothing confined."""
+MACHINE_PLACE = "no sandbox"
+"""The `RunCard.tier` of a program on a machine of the agent's own (`--machine`)."""
 
 
 @dataclass(frozen=True, slots=True)

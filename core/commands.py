@@ -15,7 +15,7 @@ from core.conversation.store import Store
 from core.events import CommandAnswered
 from core.feature import Command, Feature, command
 from core.feature_set import FeatureSet
-from core.loop.approval import MODES, Approval, ApprovalMode, KeptApproval
+from core.loop.approval import MODES, PACKAGES, Approval, ApprovalMode, KeptApproval
 from core.loop.thinking import Mode
 from core.model_choice import served, set_fields
 from core.session_choice import SessionChoice, format_time
@@ -297,11 +297,18 @@ class Commands(Feature):
 
     def _approvals_card(self) -> Card:
         approval = self._context.approval
-        rows: list[Row] = [
-            (str(number), _words_for(one, self._context.tools), phrase("in this project"))
-            for number, one in enumerate(self._kept_approvals(), 1)
+        tools = self._context.tools
+        allowed = [
+            *(
+                (_words_for_kept(one, tools), phrase("in this project"))
+                for one in self._kept_approvals()
+            ),
+            *(
+                (_words_for_pattern(one, tools), phrase("in this session"))
+                for one in approval.patterns
+            ),
         ]
-        rows += [("", pattern, phrase("in this session")) for pattern in approval.patterns]
+        rows: list[Row] = [(str(number), *one) for number, one in enumerate(allowed, 1)]
         if not rows:
             return TextCard(phrase("Nothing is always allowed."))
         columns = (phrase("number"), phrase("what is allowed"), phrase("how long"))
@@ -314,13 +321,17 @@ class Commands(Feature):
         return kept.all() if kept else ()
 
     def _forget_approval(self, words: Sequence[str]) -> None:
-        kept, known = self._context.approval.kept, self._kept_approvals()
+        """Take back what `/approve list` shows with the number that *words* say."""
+        approval, known = self._context.approval, self._kept_approvals()
         number = parse_number(" ".join(words)) or 0
-        if kept is None or not 0 < number <= len(known):
+        if not 0 < number <= len(known) + len(approval.patterns):
             raise UserError(
                 phrase("Say which: /approve forget N; /approve list shows the numbers.")
             )
-        kept.remove(known[number - 1])
+        if number > len(known):
+            del approval.patterns[number - len(known) - 1]
+        elif approval.kept:
+            approval.kept.remove(known[number - 1])
 
     @command("/stop", "Stop the running task.")
     def stop(self, _: str) -> Card:
@@ -407,20 +418,29 @@ _MAX_SNIPPET = 100
 """Characters of one message in `/history`."""
 
 
-def _words_for(kept: KeptApproval, tools: Toolbox) -> Phrase:
-    """Return what *kept* allows, in words."""
-    subject = kept.pattern.removeprefix(f"{kept.tool} ")
-    spec = tools.specs.get(kept.tool)
+def _words_for_kept(kept: KeptApproval, tools: Toolbox) -> Phrase:
+    """Return what *kept* allows, in words, and what it was asked for."""
     why = visible(kept.why) if "{" in kept.why else Phrase(kept.why)
-    if subject == "*":
-        return phrase("every call of {tool}; asked for: {why}", tool=kept.tool, why=why)
+    what = _words_for_pattern(kept.pattern, tools)
+    return phrase("{what}; asked for: {why}", what=what, why=why)
+
+
+def _words_for_pattern(pattern: str, tools: Toolbox) -> Phrase:
+    """Return what *pattern* covers, in words."""
+    if pattern == PACKAGES:
+        return phrase("runs that only read packages from the network")
+    name, _, subject = pattern.partition(" ")
+    spec = tools.specs.get(name)
+    if spec and subject == "*":
+        return phrase("every call of {tool}", tool=name)
     if spec and spec.is_shell and subject.endswith(" *"):
         return phrase(
-            "commands that begin with “{words}”, without ; | > and the like; asked for: {why}",
+            "commands that begin with “{words}”, without ; | > and the like",
             words=visible(subject.removesuffix(" *")),
-            why=why,
         )
-    return phrase("only {call}; asked for: {why}", call=visible(kept.pattern), why=why)
+    if pattern.endswith(" *"):
+        return phrase("what begins with “{words}”", words=visible(pattern.removesuffix(" *")))
+    return phrase("only {call}", call=visible(pattern))
 
 
 def _parse_mode(name: str) -> ApprovalMode:

@@ -17,7 +17,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from core.cards import OUTSIDE_PLACE, Alarm, Change, RunCard
+from core.cards import MACHINE_PLACE, OUTSIDE_PLACE, Alarm, Change, RunCard
 from core.feature import Feature
 from core.hooks import (
     FlagsCalls,
@@ -26,7 +26,7 @@ from core.hooks import (
     ProvidesWarnings,
     RunsForPerson,
 )
-from core.loop.approval import AlwaysAskReason, PackagesReason
+from core.loop.approval import NO_BACKGROUND_OUTSIDE, AlwaysAskReason, PackagesReason
 from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
@@ -188,7 +188,7 @@ class TerminalOps(
         outside = self._outside_environment if where == OUTSIDE else None
         if background and self._jobs:
             if outside is not None:
-                raise ToolError(phrase("Outside the sandbox nothing can run in the background."))
+                raise ToolError(NO_BACKGROUND_OUTSIDE)
             self._guard_repositories(scan_files(self._root, self._own_code.paths))
             return (yield from self._jobs.begin(command, self._network() if network else None))
         return (yield from self._run(Program("bash", command), timeout, network, outside))
@@ -215,7 +215,7 @@ class TerminalOps(
         seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
         limits = replace(self._limits, seconds=seconds)
         report = self._report() if outside is None else None
-        place = str(report.name) if report else OUTSIDE_PLACE
+        place = self._sandbox.place if report else OUTSIDE_PLACE
         before = scan_files(self._root, self._own_code.paths)
         self._guard_repositories(before)
         network = self._network() if with_network and outside is None else None
@@ -254,7 +254,7 @@ class TerminalOps(
             told.append(self._outputs.shorten(text) if text else NO_OUTPUT)
             told += _describe_changes(file_changes)
         toolchains = self._sandbox.toolchains()
-        shown = () if place == OUTSIDE_PLACE else toolchains.folders
+        shown = () if place in (MACHINE_PLACE, OUTSIDE_PLACE) else toolchains.folders
         card = RunCard(
             program.language,
             program.code,

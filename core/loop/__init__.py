@@ -23,6 +23,7 @@ EXPORTS = {
         "ApprovalMode",
         "KeptApproval",
         "MODES",
+        "NO_BACKGROUND_OUTSIDE",
         "PACKAGES",
         "PackagesReason",
         "stricter",

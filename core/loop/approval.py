@@ -37,6 +37,7 @@ _OUTSIDE_REFUSAL = phrase(
     "Nothing runs outside the sandbox here: that needs allow_outside = true in config.toml, or "
     "ONEFOLD_ALLOW_OUTSIDE=1, and with -p --approve all as well."
 )
+NO_BACKGROUND_OUTSIDE = phrase("Outside the sandbox nothing can run in the background.")
 
 
 def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
@@ -146,6 +147,8 @@ class Approval:
 
     def _decide_outside(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
         """Return the verdict on a call that nothing confines: no mode and no wide pattern helps."""
+        if arguments.get("background"):
+            return Decision("refuse", NO_BACKGROUND_OUTSIDE)
         if self.outside == "allow" and self.mode == "all":
             return Decision("allow")
         if self.outside_refusal:

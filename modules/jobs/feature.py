@@ -179,9 +179,9 @@ class Jobs(
                     f"{MAX_RUNNING} jobs run, and no more may. Nothing was run; stop one first."
                 )
             number = self._last_number + 1
-            tier = str(self._sandbox.report().name)
+            place = self._sandbox.place
             try:
-                job = Job(number, self._call_id, command, tier, self._folder, self._on_change)
+                job = Job(number, self._call_id, command, place, self._folder, self._on_change)
             except OSError as error:
                 raise ToolError(
                     f"Its output cannot be kept: {error.strerror}. Nothing was run."

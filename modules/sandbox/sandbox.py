@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from pathlib import Path
 
+from core.cards import MACHINE_PLACE
 from modules.files.own_code import OwnCode
 from modules.sandbox.backends.advice import advice_for
 from modules.sandbox.backends.selftest import SelfTest, SelfTestResult
@@ -168,6 +169,11 @@ class Sandbox:
             None if found.failure is None else advice_for(found.failure),
             tier is not TierName.LIMITS_ONLY or self._allow_limits_only,
         )
+
+    @property
+    def place(self) -> str:
+        """Where programs run, as the card of a run names it."""
+        return MACHINE_PLACE if self.is_machine else str(self.report().name)
 
     @property
     def is_machine(self) -> bool:

@@ -134,6 +134,28 @@ def test_it_is_kept_shown_in_words_and_taken_back(tmp_path: Path) -> None:
         assert not bad.ok
 
 
+def test_what_is_allowed_for_the_session_has_a_number_and_is_taken_back(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as house:
+        asking(house)
+        approval = house.terminal.approval
+        keep(house.data.approvals, "run_command", {"command": "npm test"})
+        for pattern in ("run_command echo one *", "packages", "web_search *"):
+            approval.allow_always(pattern)
+        (listed,) = run_turn(house.terminal, "/approve list")
+        assert isinstance(listed, CommandAnswered)
+        assert isinstance(listed.card, TableCard)
+        numbers, words, _ = zip(*listed.card.rows, strict=True)
+        assert numbers == ("1", "2", "3", "4")
+        assert str(words[1]).startswith("commands that begin with “echo one”")
+        assert str(words[3]) == "every call of web_search"
+        run_turn(house.terminal, "/approve forget 2")
+        assert approval.patterns == ["packages", "web_search *"]
+        run_turn(house.terminal, "/approve forget 1")
+        assert house.terminal.approval.kept is not None
+        assert house.terminal.approval.kept.all() == ()
+        assert approval.patterns == ["packages", "web_search *"]
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -293,6 +293,19 @@ def test_outside_no_program_comes_from_the_project(sandbox_home: SandboxHome) ->
     assert "/usr/bin:/bin none" in told
 
 
+def test_of_a_machine_of_the_agents_own_no_card_says_what_it_was_shown(
+    sandbox_home: SandboxHome,
+) -> None:
+    sandbox = Sandbox(
+        sandbox_home.project, hidden=[], cache_folder=sandbox_home.data, machine=dict(os.environ)
+    )
+    outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
+    tools = TerminalOps(Folder(sandbox_home.project), sandbox, Stop(), outputs)
+    card = outcome(tools.run_command("true")).card
+    assert isinstance(card, RunCard)
+    assert (card.tier, card.shown_folders) == ("no sandbox", ())
+
+
 def test_a_command_of_the_persons_own_has_all_of_their_environment(
     sandbox_home: SandboxHome,
 ) -> None:

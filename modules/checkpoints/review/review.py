@@ -132,7 +132,12 @@ class Review:
             reason = phrase("its content is not held or too large to show")
             return ReviewedFile(difference, key, None, _join_notes([*notes, reason]), False)
         if not parts:
-            notes.append(phrase("only its encoding or its line ends changed"))
+            is_whole_file = old is None or new is None
+            notes.append(
+                phrase("an empty file")
+                if is_whole_file
+                else phrase("only its encoding or its line ends changed")
+            )
         are_files = all(entry is not None and entry.is_file for entry in (old, new))
         return ReviewedFile(difference, key, parts, _join_notes(notes), are_files and bool(parts))
 

@@ -49,8 +49,12 @@ class Approver(Protocol):
     def ask_reason(self) -> str:
         """Ask why not; "" when no reason is given."""
 
-    def edit(self, label: Phrase, text: str) -> str | None:
-        """Let the person change *text*; None when they leave it as it is."""
+    def edit(self, label: Phrase, text: str, *, takes_unchanged: bool = False) -> str | None:
+        """Let the person change *text*; None when they go back.
+
+        So is a text that they leave as it is, but where one is what they choose
+        (*takes_unchanged*).
+        """
 
     def stop(self) -> None:
         """Stop the turn."""
@@ -89,10 +93,11 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
                 offered.append(
                     phrase("a yes, for this session: packages")
                     if event.pattern == PACKAGES
-                    else phrase("a always: {pattern}", pattern=pattern)
+                    else phrase("a always, this session: {pattern}", pattern=pattern)
                 )
             if event.may_last:
-                offered.append(phrase("f always, in this project"))
+                pattern = elide_middle(visible(event.pattern), MAX_PATTERN_CELLS)
+                offered.append(phrase("f always, in this project: {pattern}", pattern=pattern))
             if event.pattern:
                 offered.append(phrase("p other pattern"))
             if event.may_revise:
@@ -153,7 +158,8 @@ def _reply_to_key(approver: Approver, question: Question, key: str) -> Reply | N
             return Reply(yes=False, reason=approver.ask_reason())
         case "p":
             question.hide()
-            if pattern := approver.edit(phrase("Allow from now on"), event.pattern):
+            label = phrase("Allow from now on")
+            if pattern := approver.edit(label, event.pattern, takes_unchanged=True):
                 return Reply(yes=True, always=True, pattern=pattern.strip())
             question.show()
         case "e":
@@ -232,9 +238,9 @@ class KeyboardApprover:
     def ask_reason(self) -> str:
         return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
 
-    def edit(self, label: Phrase, text: str) -> str | None:
+    def edit(self, label: Phrase, text: str, *, takes_unchanged: bool = False) -> str | None:
         changed = self._prompt(label, text)
-        return None if changed == text else changed
+        return None if changed == text and not takes_unchanged else changed
 
     def _prompt(self, label: Phrase, text: str) -> str | None:
         """Return what was typed in the place of *text*; None when the person went back."""

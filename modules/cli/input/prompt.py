@@ -26,6 +26,7 @@ from prompt_toolkit.styles import Style
 
 from modules.cli.input.entered_text import pasted_text
 from modules.cli.input.keyboard import TypedAhead, as_paste
+from modules.cli.input.status_line import fitting
 from modules.translator import Translator
 from utils.i18n import phrase
 
@@ -169,7 +170,7 @@ class Prompt:
         if self._is_leaving:
             again = self._translator.render(phrase("Ctrl-C again leaves"))
             return [("class:bottom-toolbar.warning", f"  {again}")]
-        return self._shown_status
+        return fitting(self._shown_status, self._session.app.output.get_size().columns)
 
 
 def line_key_bindings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.formatted_text.utils import fragment_list_width
 
 from core.loop.thinking import Mode
 from core.main_terminal import MainTerminal
@@ -10,6 +11,9 @@ from modules.jobs.feature import Jobs
 from modules.translator import Translator
 from utils.i18n import Text, phrase
 from utils.text.clean import visible
+
+FIXED_PARTS = 2
+"""Parts of the line that are never left out: the indent and the model."""
 
 
 def status_line_of(terminal: MainTerminal, translator: Translator) -> StyleAndTextTuples:
@@ -39,7 +43,7 @@ def status_line(
     cost: float,
     jobs: Text = "",
 ) -> StyleAndTextTuples:
-    """Return the line; what matters most comes first, for a narrow window cuts the end.
+    """Return the line, a part for each fact; what matters most comes first: see `fitting`.
 
     *context* is how many tokens are used, and the limit; *cost* is in dollars; *jobs* says what
     runs in the background.
@@ -55,4 +59,15 @@ def status_line(
     ]
     style = "class:bottom-toolbar.warning" if is_practice else ""
     name = translator.render(phrase("practice model, no AI")) if is_practice else visible(model)
-    return [("", "  "), (style, name), ("", "".join(f" · {fact}" for fact in facts))]
+    return [("", "  "), (style, name), *(("", f" · {fact}") for fact in facts)]
+
+
+def fitting(line: StyleAndTextTuples, width: int) -> StyleAndTextTuples:
+    """Return as much of *line* as fits in *width* cells, without the facts at its end that do not.
+
+    The first of them, the model, is always there.
+    """
+    parts = list(line)
+    while len(parts) > FIXED_PARTS and fragment_list_width(parts) > width:
+        parts.pop()
+    return parts

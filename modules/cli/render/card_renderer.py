@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from core.cards import (
+    MACHINE_PLACE,
     OUTSIDE_PLACE,
     Card,
     DiffCard,
@@ -100,6 +101,8 @@ class CardRenderer:
             tier = phrase("sandbox {tier}", tier=visible(card.tier.partition(":")[0]))
             if card.tier == OUTSIDE_PLACE:
                 tier = phrase("outside the sandbox")
+            elif card.tier == MACHINE_PLACE:
+                tier = phrase("no sandbox")
             elif n := len(card.shown_folders):
                 shown = phrase("1 folder shown") if n == 1 else phrase("{n} folders shown", n=n)
                 tier = phrase("{tier}, {shown}", tier=tier, shown=shown)
@@ -181,7 +184,7 @@ class CardRenderer:
         if isinstance(card, RunCard):
             program = self.program(card.code, card.language, rows)
             return program, program.is_cut(width)
-        text = _literal_text(card)
+        text = self._literal_text(card)
         is_cut = text.count("\n") >= rows
         shown = visible_lines("\n".join(text.split("\n")[:rows]))
         match card:
@@ -199,6 +202,16 @@ class CardRenderer:
         if is_cut:
             body = Group(body, self.more(text.count("\n") + 1 - rows))
         return body, is_cut
+
+    def _literal_text(self, card: Card) -> str:
+        """Return what of *card*, which is no program, must be read to the letter before a yes."""
+        match card:
+            case DiffCard():
+                return card.diff
+            case TextCard():
+                return self._translator.render(card.body)
+            case _:
+                return ""
 
     def more(self, count: int) -> Text:
         return self.dim(
@@ -347,14 +360,3 @@ class CardRenderer:
 def _fits_heading(card: RunCard) -> bool:
     """Return whether *card* is of a command that the first line of its call shows."""
     return card.language == "bash" and "\n" not in card.code.strip()
-
-
-def _literal_text(card: Card) -> str:
-    """Return what of *card*, which is no program, must be read to the letter before a yes."""
-    match card:
-        case DiffCard():
-            return card.diff
-        case TextCard():
-            return str(card.body)
-        case _:
-            return ""

@@ -163,6 +163,13 @@ def test_where_nobody_is_there_only_the_setting_and_the_mode_together_let_it_out
     assert verdict == ("allow" if mode == "all" else "refuse")
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_nobody_is_asked_about_a_job_outside_as_there_can_be_none(mode: ApprovalMode) -> None:
+    approval = Approval(mode, lambda _tool, _arguments: None)
+    arguments = {**OUTSIDE, "background": True}
+    assert approval.decide(tool_named("run_command"), arguments).verdict == "refuse"
+
+
 def test_one_answer_allows_every_call_that_reads_packages_and_no_other() -> None:
     reasons: list[Phrase | None] = []
     approval = Approval("guarded", lambda _tool, _arguments: reasons[-1])

@@ -31,7 +31,7 @@ class ScriptedAsker:
     def keep_typed(self, typed: str) -> None:
         self.kept.append(typed)
 
-    def edit(self, label: Phrase, text: str) -> str | None:
+    def edit(self, label: Phrase, text: str, *, takes_unchanged: bool = False) -> str | None:
         self.edited.append(text)
         return self.texts.pop(0)
 

@@ -412,3 +412,13 @@ def test_whatever_happened_can_be_accepted_or_taken_back_piece_by_piece(
         room.undo.redo("")
     assert room.points.diff(before, room.points.take().id) == []
     room.close()
+
+
+def test_a_file_without_content_that_is_made_or_deleted_is_called_empty(room: Room) -> None:
+    (room.root / "gone").touch()
+    room.begin()
+    (room.root / "made").touch()
+    (room.root / "gone").unlink()
+    room.end()
+    files = room.files()
+    assert {str(files[name].note) for name in files} == {"an empty file"}

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     started.press("web", "Enter")
-    started.wait_for_text("y yes · a always: web_search * · p other pattern · e edit · n no")
+    started.wait_for_text(
+        "y yes · a always, this session: web_search * · p other pattern · e edit · n no"
+    )
     started.press("n")
     started.wait_for_text("Why not?")
     started.press("不要", "Enter")
@@ -24,6 +26,15 @@ def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     started.press("a")
     screen = started.see_prompt_after("Allowed from now on: web_search *")
     assert "y yes" not in screen
+
+
+def test_a_pattern_that_is_left_as_it_is_counts_as_chosen(started: Terminal) -> None:
+    started.press("web", "Enter")
+    started.wait_for_text("p other pattern")
+    started.press("p")
+    started.wait_for_text("Allow from now on ›")
+    started.press("Enter")
+    started.see_prompt_after("Allowed from now on: web_search *")
 
 
 def test_the_arguments_of_a_call_are_edited_before_it_runs(started: Terminal) -> None:

@@ -1,11 +1,13 @@
 """Questions on the terminal screen."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from core.cards import DiffCard, RunCard, TreeCard, TreeEntry
 from core.events import ApprovalAsked, Reply, ToolStarted
+from modules.cli.input.approval_input import choices
 from tests.modules.cli.screens import ScriptedAsker, make_screen
 from utils.i18n import phrase
 
@@ -38,7 +40,7 @@ def test_a_key_answers_a_question(keys: list[str | None], reply: Reply | None) -
     assert answer == reply
     assert "? Run rm x\n" in text
     assert "It deletes.\n" in text
-    assert "a always: run_command rm *" in text
+    assert "a always, this session: run_command rm *" in text.replace("\n", " ")
 
 
 def test_what_is_no_answer_is_kept_for_the_prompt() -> None:
@@ -62,6 +64,13 @@ def test_the_pattern_of_an_always_is_edited() -> None:
     assert answer == Reply(True, always=True, pattern="run_command rm x")
     assert person.edited == ["run_command rm *"]
     assert "Allowed from now on: run_command rm x" in text
+
+
+def test_what_lasts_in_the_project_is_said_with_its_pattern() -> None:
+    asked = ApprovalAsked("c", "t", "run", phrase("w"), "t *", DiffCard("a", "", 0, 0))
+    offered = [str(one) for one in choices(replace(asked, may_last=True), is_cut=False)]
+    assert "a always, this session: t *" in offered
+    assert "f always, in this project: t *" in offered
 
 
 def test_arguments_without_a_text_of_their_own_are_edited_as_json() -> None:

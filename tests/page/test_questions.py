@@ -148,6 +148,28 @@ def test_an_answer_lasts_with_the_pattern_that_was_shown_alone(keeping: ServedPa
     expect(replies(page).last).to_have_text("Fine.")
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_answer_is_cut_on_a_narrow_screen(keeping: ServedPage, language: str) -> None:
+    call = call_reply("run_command", command="echo one")
+    keeping.model.replies = [call, text_reply("Fine.")]
+    page = keeping.open(language=language, width=390)
+    page.locator(".composer select").select_option("ask")
+    send(page, "do it")
+    buttons = page.locator(".approval > .buttons button")
+    expect(buttons).to_have_count(5)
+    assert buttons.evaluate_all(CUT) == []
+    words = "Yes, for this session: packages" if language == "en" else "是，本次会话：软件包"
+    buttons.nth(1).evaluate("(one, words) => one.replaceChildren(words)", words)
+    assert buttons.evaluate_all(CUT) == []
+
+
+CUT = """all => all.filter(one => {
+    const { left, right } = one.getBoundingClientRect();
+    return one.scrollWidth > one.clientWidth || left < 0 || right > innerWidth;
+}).map(one => one.textContent)"""
+"""The words of the buttons that are wider than they."""
+
+
 def test_a_task_in_circles_is_asked_about_in_words_of_its_own(served_page: ServedPage) -> None:
     loop = [calls_reply((f"c{n}", "run_command", '{"command": "echo same"}')) for n in range(9)]
     served_page.model.replies = [*loop, text_reply("Never.")]

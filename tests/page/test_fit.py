@@ -153,6 +153,14 @@ def test_the_welcome_is_read_from_its_beginning(served_page: ServedPage) -> None
     expect(heading).to_be_in_viewport()
 
 
+def test_the_welcome_says_that_nothing_is_asked_once_that_is_so(served_page: ServedPage) -> None:
+    page = served_page.open()
+    expect(page.locator(".welcome")).to_contain_text("asks before what cannot be undone")
+    page.get_by_label("Approval mode").select_option("all")
+    expect(page.locator(".welcome")).to_contain_text("does not ask first")
+    expect(page.locator(".welcome")).not_to_contain_text("asks before")
+
+
 def test_a_question_leaves_room_for_its_answers_at_twice_the_size(served_page: ServedPage) -> None:
     command = "echo " + "word " * 200
     served_page.model.replies = [call_reply("run_command", command=command), text_reply("Fine.")]

@@ -169,11 +169,6 @@ class Sandbox:
             tier is not TierName.LIMITS_ONLY or self._allow_limits_only,
         )
 
-    @property
-    def is_machine(self) -> bool:
-        """Whether nothing confines programs because the machine was said to be theirs."""
-        return self._machine is not None
-
     def unapproved_python(self) -> Path | None:
         """Return the Python installation that the next run would show for the first time.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.conversation.history import History
-from core.conversation.messages import SHELL_ESCAPE, Record, ShellResult, User
+from core.conversation.messages import SHELL_ESCAPE, Record, ShellResult, User, shell_escape_name
 from core.events import Event, Reply, ToolFinished, ToolStarted, TurnFinished, TurnStarted
 from core.feature_set import FeatureSet
 from core.loop.tool_calls import stream_output
@@ -67,7 +67,8 @@ def run_shell_escape(
     turn = context.history.turn
     yield TurnStarted(line, turn)
     call_id = f"shell-{turn}"
-    yield ToolStarted(call_id, SHELL_ESCAPE, {"command": command})
+    name = shell_escape_name(is_private=escape.is_private)
+    yield ToolStarted(call_id, name, {"command": command})
     outcome = map_strings((yield from _run(context, escape, call_id)), context.features.redact)
     seconds = time.monotonic() - started_at
     is_stopped = context.stop.is_set() and not outcome.ok
@@ -81,7 +82,7 @@ def run_shell_escape(
         escape.is_private,
     )
     context.record(result)
-    yield ToolFinished(call_id, SHELL_ESCAPE, result.state, outcome.card, seconds, outcome.changes)
+    yield ToolFinished(call_id, name, result.state, outcome.card, seconds, outcome.changes)
     context.features.on_files_changed(outcome.changes)
     context.save_state()
     detail = phrase("Stopped.") if is_stopped else None

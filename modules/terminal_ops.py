@@ -380,10 +380,10 @@ class TerminalOps(
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         report = self._sandbox.report()
-        name = report.name
+        name, is_unconfined = report.name, report.tier is TierName.LIMITS_ONLY
         yield (
             phrase("Sandbox"),
-            Alarm(name.template, name.values) if self._sandbox.is_machine else name,
+            Alarm(name.template, name.values) if is_unconfined else name,
         )
         for gap in report.does_not_protect:
             yield phrase("Not protected"), gap

@@ -53,6 +53,7 @@ EXPORTS = {
         "User",
         "Wire",
         "as_message",
+        "shell_escape_name",
     ],
     "result_texts": [
         "DENIED_PREFIX",

@@ -23,12 +23,17 @@ wire puts them where its servers take them (for this one `utils.llm.openai_api.w
 """
 
 SHELL_ESCAPE = "!"
-"""The beginning of a typed line that is run as the person's own command, and its call's name."""
+"""The beginning of a typed line that is run as the person's own command."""
 
 
 def as_message(text: str) -> str:
     """Return *text* so that it is said to the model, whatever it begins with."""
     return f" {text}" if text.startswith(SHELL_ESCAPE) else text
+
+
+def shell_escape_name(*, is_private: bool) -> str:
+    """Return what the call of the person's own command is named on the screens."""
+    return SHELL_ESCAPE * 2 if is_private else SHELL_ESCAPE
 
 
 @dataclass(frozen=True, slots=True)

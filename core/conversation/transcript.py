@@ -10,7 +10,6 @@ from typing import Any
 from core.cards import TextCard
 from core.conversation.history import TurnRecord
 from core.conversation.messages import (
-    SHELL_ESCAPE,
     Assistant,
     Context,
     Record,
@@ -19,6 +18,7 @@ from core.conversation.messages import (
     ToolCall,
     ToolResult,
     User,
+    shell_escape_name,
 )
 from core.events import (
     EndReason,
@@ -157,10 +157,9 @@ class _TurnReplay:
                 yield from self._call_events(record)
                 self.why = "stopped" if state == "stopped" and not record.is_lost else "interrupted"
             case ShellResult():
-                yield ToolStarted(record.call_id, SHELL_ESCAPE, {"command": record.command})
-                yield ToolFinished(
-                    record.call_id, SHELL_ESCAPE, record.state, record.card, record.seconds
-                )
+                name = shell_escape_name(is_private=record.is_private)
+                yield ToolStarted(record.call_id, name, {"command": record.command})
+                yield ToolFinished(record.call_id, name, record.state, record.card, record.seconds)
                 self.why = "stopped" if record.state == "stopped" else "done"
                 self.seconds = record.seconds
             case Context(text) if conclusion := conclusion_in(text):

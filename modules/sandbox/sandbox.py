@@ -173,12 +173,7 @@ class Sandbox:
     @property
     def place(self) -> str:
         """Where programs run, as the card of a run names it."""
-        return MACHINE_PLACE if self.is_machine else str(self.report().name)
-
-    @property
-    def is_machine(self) -> bool:
-        """Whether nothing confines programs because the machine was said to be theirs."""
-        return self._machine is not None
+        return MACHINE_PLACE if self._machine is not None else str(self.report().name)
 
     def unapproved_python(self) -> Path | None:
         """Return the Python installation that the next run would show for the first time.

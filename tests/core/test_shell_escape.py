@@ -12,6 +12,7 @@ from core.events import (
     Event,
     ToolFinished,
     ToolOutput,
+    ToolStarted,
     TurnFinished,
 )
 from core.main_terminal import MainTerminal
@@ -55,7 +56,10 @@ def test_of_a_private_command_the_model_reads_not_even_that_there_was_one(tmp_pa
     with assembled_terminal(
         tmp_path, call_reply("read_file", path="@history"), text_reply("ok")
     ) as house:
-        assert kinds(run_turn(typing(house), "!!echo canary; echo canary > kept")) == SHOWN
+        events = run_turn(typing(house), "!!echo canary; echo canary > kept")
+        assert kinds(events) == SHOWN
+        names = [event.name for event in events if isinstance(event, ToolStarted | ToolFinished)]
+        assert names == ["!!", "!!"]
         assert (house.root / "kept").exists()
         run_turn(house.terminal, "go")
         assert "canary" not in json.dumps(house.model.requests)

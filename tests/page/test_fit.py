@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from modules.sandbox.sandbox import Report, Sandbox
+from modules.sandbox.types import TierName
 from tests.page.served_page import ServedPage, message, replies, send
 from tests.page.test_hostile import WATCHED
 from tests.page.test_views import faults, talk
 from tests.scripted_model import call_reply, text_reply
+from utils.i18n import phrase
 
 Look = Callable[[str], None]
 
@@ -151,6 +154,30 @@ def test_the_welcome_is_read_from_its_beginning(served_page: ServedPage) -> None
     expect(page.locator(".end")).to_be_in_viewport()
     page.get_by_role("button", name="New session", exact=True).click()
     expect(heading).to_be_in_viewport()
+
+
+def test_the_welcome_says_that_nothing_is_asked_once_that_is_so(served_page: ServedPage) -> None:
+    page = served_page.open()
+    expect(page.locator(".welcome")).to_contain_text("asks before what cannot be undone")
+    page.get_by_label("Approval mode").select_option("all")
+    expect(page.locator(".welcome")).to_contain_text("does not ask first")
+    expect(page.locator(".welcome")).not_to_contain_text("asks before")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_that_nothing_confines_is_shown_in_red_at_any_width(
+    served_page: ServedPage, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = Report(TierName.LIMITS_ONLY, phrase("D: limits only"), ())
+    monkeypatch.setattr(Sandbox, "report", lambda _: report)
+    page = served_page.open(width=width)
+    served_page.model.replies = [text_reply("Fine.")]
+    send(page, "go")
+    expect(replies(page)).to_be_visible()
+    tier = page.locator(".statusbar .tier.alarm")
+    expect(tier).to_be_in_viewport(ratio=1)
+    expect(tier).to_contain_text("no sandbox")
+    assert faults(page) == []
 
 
 def test_a_question_leaves_room_for_its_answers_at_twice_the_size(served_page: ServedPage) -> None:

@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from core.web_terminal import WebTerminal
+from modules.kept_approvals import KeptApprovals
 from tests.page.served_page import ServedPage, replies, send, serve_page
 from tests.scripted_model import call_reply, calls_reply, text_reply
 
@@ -117,6 +120,54 @@ def test_an_always_that_does_not_fit_is_told_and_can_be_mended(served_page: Serv
     send(page, "again")
     expect(replies(page).last).to_have_text("Again.")
     expect(question(page)).to_be_hidden()
+
+
+@pytest.fixture
+def keeping(served_page: ServedPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServedPage:
+    """The served page, where an answer may last."""
+
+    def terminal_that_keeps(**given: Any) -> WebTerminal:
+        terminal = WebTerminal(**given)
+        terminal.approval.kept = KeptApprovals(tmp_path / "kept")
+        return terminal
+
+    monkeypatch.setattr("tests.web_assembly.WebTerminal", terminal_that_keeps)
+    return served_page
+
+
+def test_an_answer_lasts_with_the_pattern_that_was_shown_alone(keeping: ServedPage) -> None:
+    page = ask(keeping, "run_command", command="echo one two")
+    lasting = question(page).get_by_role("button", name="Always, in this project")
+    expect(lasting).to_be_enabled()
+    pattern = question(page).get_by_label("Pattern to allow from now on")
+    offered = pattern.input_value()
+    pattern.fill("run_command echo one two")
+    expect(lasting).to_be_disabled()
+    pattern.fill(offered)
+    lasting.click()
+    expect(replies(page).last).to_have_text("Fine.")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_answer_is_cut_on_a_narrow_screen(keeping: ServedPage, language: str) -> None:
+    call = call_reply("run_command", command="echo one")
+    keeping.model.replies = [call, text_reply("Fine.")]
+    page = keeping.open(language=language, width=390)
+    page.locator(".composer select").select_option("ask")
+    send(page, "do it")
+    buttons = page.locator(".approval > .buttons button")
+    expect(buttons).to_have_count(5)
+    assert buttons.evaluate_all(CUT) == []
+    words = "Yes, for this session: packages" if language == "en" else "是，本次会话：软件包"
+    buttons.nth(1).evaluate("(one, words) => one.replaceChildren(words)", words)
+    assert buttons.evaluate_all(CUT) == []
+
+
+CUT = """all => all.filter(one => {
+    const { left, right } = one.getBoundingClientRect();
+    return one.scrollWidth > one.clientWidth || left < 0 || right > innerWidth;
+}).map(one => one.textContent)"""
+"""The words of the buttons that are wider than they."""
 
 
 def test_a_task_in_circles_is_asked_about_in_words_of_its_own(served_page: ServedPage) -> None:

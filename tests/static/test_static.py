@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "static"
 VENDOR = STATIC / "vendor"
 SCRIPTS = sorted((STATIC / "js").rglob("*.js"))
-FIRST_PAINT = 61_200
+FIRST_PAINT = 61_400
 """Bytes, each file packed by gzip, of the scripts that come before the first paint."""
 
 Libraries = list[dict[str, Any]]

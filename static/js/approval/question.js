@@ -93,6 +93,7 @@ export class QuestionCard {
     );
     this.reason.addEventListener("keydown", (event) => this.#enter(event, () => this.#no()));
     this.pattern.addEventListener("keydown", (event) => this.#enter(event, () => this.#always()));
+    this.pattern.addEventListener("input", () => this.#offerLasting());
     setTimeout(() => this.#arm(), ARMED_AFTER);
   }
 
@@ -133,7 +134,7 @@ export class QuestionCard {
     const made = {
       y: make("primary", () => this.#yes(), this.words.yes()),
       a: question.pattern && make("", () => this.#always(), this.#alwaysLabel),
-      f: question.may_last && make("", () => this.#answer({ yes: true, lasts: true }), t("Always, in this project")),
+      f: question.may_last && make("", () => this.#lasting(), t("Always, in this project")),
       n: make("", () => this.#no(), this.words.no()),
       e: question.may_revise && make("quiet", () => this.#edit(), icon("edit"), t("Edit")),
     };
@@ -145,6 +146,13 @@ export class QuestionCard {
   #arm() {
     this.isArmed = true;
     for (const each of Object.values(this.buttons)) if (each) each.disabled = false;
+    this.#offerLasting();
+  }
+
+  /** Only the pattern as it is may last (`check_lasting` in core/loop/approval_flow.py). */
+  #offerLasting() {
+    const { f } = this.buttons;
+    if (f) f.disabled = !this.isArmed || this.#chosenPattern !== this.item.question.pattern;
   }
 
   #enter(event, answer) {
@@ -169,6 +177,7 @@ export class QuestionCard {
       always: true,
       pattern: this.#chosenPattern,
     });
+  #lasting = () => this.#answer({ yes: true, lasts: true, pattern: this.#chosenPattern });
   /** The pattern as it is, unless it was changed. */
   get #chosenPattern() {
     const { pattern } = this.item.question;

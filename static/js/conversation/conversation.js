@@ -50,6 +50,7 @@ export function conversation(app) {
   let drawn = null;
   let marks = null;
   let outbox = 0;
+  let welcomed; // the approval mode that the welcome speaks of
   import("./items.js").then(async ({ itemView, itemsReady, shown }) => {
     await itemsReady;
     const items = keyed(
@@ -99,7 +100,9 @@ export function conversation(app) {
   function drawEmpty(state) {
     const isEmpty = state.isReady && !state.transcript.items.length && !state.outbox.length;
     const isFresh = isEmpty && empty.hidden;
-    if (isFresh) empty.replaceChildren(welcome(app));
+    const approval = state.sessionState?.approval;
+    if (isFresh || (isEmpty && approval !== welcomed)) empty.replaceChildren(welcome(app));
+    welcomed = approval;
     empty.hidden = !isEmpty;
     if (isFresh) log.scrollTop = 0;
     content.classList.toggle("loading", !state.isReady);

@@ -5,7 +5,7 @@ import { t } from "../i18n/translate.js";
 
 /** @param {import("../app.js").App} app */
 export function welcome(app) {
-  const { status } = app.state;
+  const { status, sessionState } = app.state;
   const ideas = status?.practice
     ? [t("describe this folder"), t("make hello.py with print('hi') and run it"), t("find TODO"), t("help")]
     : [
@@ -29,9 +29,11 @@ export function welcome(app) {
         ? t(
             "This is the practice model: a small program, no AI. It understands a handful of requests and does them with the real tools.",
           )
-        : t(
-            "It reads, writes, searches and runs things in this one folder, shows every step, asks before what cannot be undone.",
-          ),
+        : sessionState?.approval === "all"
+          ? t("It reads, writes, searches and runs things here, shows every step, and does not ask first.")
+          : t(
+              "It reads, writes, searches and runs things in this one folder, shows every step, asks before what cannot be undone.",
+            ),
     }),
     h(
       "ul",

@@ -71,7 +71,10 @@ export function statusBar(app) {
     const named = (name) =>
       rows.filter(([label]) => (label.template ?? label) === name).map(([, value]) => say(value));
     const [sandbox] = named("Sandbox");
-    retext(tier, sandbox ? t("sandbox: {tier}", { tier: sandbox }) : "");
+    const isAlarm = rows.some(([label], at) => label.template === "Sandbox" && ack.card.alarms?.includes(at));
+    tier.className = isAlarm ? "tier alarm" : "tier wide-only";
+    if (isAlarm) tier.replaceChildren(t("no sandbox"), h("span", { class: "wide-only" }, ` · ${sandbox}`));
+    else retext(tier, sandbox ? t("sandbox: {tier}", { tier: sandbox }) : "");
     tier.title = [t("Not protected"), ...named("Not protected")].join("\n· ");
   });
 

@@ -8,7 +8,7 @@ from core.cards import Card, TextCard
 from core.feature import Feature, command
 from core.hooks import ProvidesStatus, ProvidesWarnings
 from modules.sandbox.home.program_home import ProgramHome
-from utils.i18n import Phrase, Text, phrase
+from utils.i18n import Phrase, Text, UserError, phrase
 
 
 class Clean(Feature, ProvidesStatus, ProvidesWarnings):
@@ -17,13 +17,15 @@ class Clean(Feature, ProvidesStatus, ProvidesWarnings):
     def __init__(self, home: ProgramHome) -> None:
         self._home = home
 
-    @command("/clean", "Empty the home of programs: caches, and what tools keep there.")
-    def clean(self, _: str) -> Card:
+    @command("/clean", "Empty the programs' home folder: caches, and what tools keep there.")
+    def clean(self, argument: str) -> Card:
+        if argument:
+            raise UserError(phrase("/clean takes nothing behind it. Say /clean alone to empty it."))
         freed = self._home.clean()
         if not freed.files:
-            return TextCard(phrase("The home of programs was empty."))
+            return TextCard(phrase("The programs' home folder was empty."))
         title = phrase(
-            "The home of programs is empty. Freed: {size} MB, {files} files.",
+            "The programs' home folder is empty. Freed: {size} MB, {files} files.",
             size=_megabytes(freed.size),
             files=f"{freed.files:,}",
         )
@@ -44,7 +46,7 @@ class Clean(Feature, ProvidesStatus, ProvidesWarnings):
             )
         else:
             summary = phrase("at most {limit} MB · /clean empties it", limit=limit)
-        yield phrase("Home of programs"), summary
+        yield phrase("The programs' home folder"), summary
 
     def warnings(self) -> Sequence[Phrase]:
         return self._home.warnings()

@@ -148,7 +148,7 @@ class ProgramHome:
         self._usage = measure(self.folder, self._max_files)
         self._warnings.append(
             phrase(
-                "The home of programs had grown beyond {limit} MB or {files} files. Removed: "
+                "The programs' home folder had grown beyond {limit} MB or {files} files. Removed: "
                 "{names}.",
                 limit=f"{self.max_size // 1_000_000:,}",
                 files=f"{self._max_files:,}",

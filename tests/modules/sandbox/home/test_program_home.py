@@ -186,14 +186,26 @@ class TestCleaning:
     def test_the_command_empties_it_and_says_how_much(self, tmp_path: Path) -> None:
         call = call_reply("run_command", id="c1", command=GROW.format(name="pip", size=3_000_000))
         with assembled_terminal(tmp_path, call, text_reply("ok")) as made:
-            assert answer(made, "/clean") == "The home of programs was empty. "
+            assert answer(made, "/clean") == "The programs' home folder was empty. "
             run_turn(made.terminal, "hi")
             home = made.data.program_home
             assert (home / ".cache/pip/file").exists()
             assert re.search(r"Freed: 3(\.\d)? MB, 2 files\.", answer(made, "/clean"))
             assert list(home.iterdir()) == []
             assert not list(home.parent.glob("home-removed-*"))
-            assert answer(made, "/clean") == "The home of programs was empty. "
+            assert answer(made, "/clean") == "The programs' home folder was empty. "
+
+    def test_a_word_behind_the_command_is_an_error_and_empties_nothing(
+        self, tmp_path: Path
+    ) -> None:
+        with assembled_terminal(tmp_path) as made:
+            kept = made.data.program_home / "kept"
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.touch()
+            (answered,) = run_turn(made.terminal, "/clean now")
+            assert isinstance(answered, CommandAnswered)
+            assert not answered.ok
+            assert kept.exists()
 
     def test_traps_go_and_lead_nowhere(self, sandbox_home: SandboxHome) -> None:
         outside = sandbox_home.home / "outside"

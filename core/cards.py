@@ -71,6 +71,8 @@ class RunCard:
     pictures: tuple[RunPicture, ...] = ()
     shown_folders: tuple[str, ...] = ()
     """Folders of the person's, beside the project, that it could read."""
+    note: Text = ""
+    """What people should know of it beside that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,9 +200,13 @@ class TerminalOps(
         before = scan_files(self._root, self._own_code.paths)
         result = yield from self._run_outside(program, limits, self._person_environment)
         lines = [] if is_private else [ending_for_model(result, limits, MAX_SECONDS)]
-        return self._outcome(
+        outcome = self._outcome(
             program, result, OUTSIDE_PLACE, before, lines, ending_for_person(result)
         )
+        if isinstance(outcome.card, RunCard) and outcome.card.changes:
+            note = phrase("/undo does not take this back")
+            return replace(outcome, card=replace(outcome.card, note=note))
+        return outcome
 
     def _run(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, assert_never
 
@@ -12,6 +12,7 @@ from core.feature import Feature, Section, SessionHandle, command
 from core.hooks import (
     BindsToSession,
     FinishesTurns,
+    FlagsCalls,
     FollowsSession,
     HoldsResources,
     KeepsState,
@@ -21,7 +22,8 @@ from core.hooks import (
     ProvidesStatus,
     RecordsCalls,
 )
-from core.tools import Outcome, Risk, RunningTool, ToolError, tool
+from core.loop.approval import AlwaysAskReason
+from core.tools import Outcome, Risk, RunningTool, Tool, ToolError, tool
 from modules.jobs.job import Job, JobChange, WaitEnd
 from modules.jobs.job_text import (
     count_for_person,
@@ -46,6 +48,7 @@ _START_SECONDS = 1.0  # in which a job may fail or open its port before the call
 _MAX_NOTICES = 12
 _TAIL = 2_000  # characters shown of a job to a person
 _SECTION = "jobs"
+_NETWORK_REASON = phrase("It types into a program that may reach the network.")
 
 Operation = Literal["list", "output", "wait", "input", "stop"]
 
@@ -61,6 +64,7 @@ class Jobs(
     KeepsState,
     FollowsSession,
     RecordsCalls,
+    FlagsCalls,
     HoldsResources,
 ):
     """Holds the jobs of the session; all end when that is left.
@@ -152,6 +156,15 @@ class Jobs(
                 assert_never(operation)
         output, _ = yield from _collected(waiting)
         return self._outcome(one, output)
+
+    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        """Return why to ask before something is typed into a job that may reach the network."""
+        if tool.name != self.jobs.__name__ or arguments.get("operation") != "input":
+            return None
+        job = self._jobs.get(arguments.get("job", 1))
+        if job is None or not job.has_network:
+            return None
+        return AlwaysAskReason(_NETWORK_REASON.template)
 
     def _outcome(self, job: Job, output: str, hint: str = "", *, ok: bool = True) -> Outcome:
         """Return what the model and the person see of *job*; what it tells is news no more."""

@@ -59,12 +59,15 @@ class Job:
         self._output = RingOutput(folder, KEPT_OUTPUT, self._notify)
         self._read = 0  # bytes of the output that were read
         self._search_from = 0  # bytes of the output that were there at the last input
+        self.has_network = False
+        """Whether it may reach the network."""
         self._started_at = time.monotonic()
         self._ended = threading.Event()
         self._stop = Stop()
         self._execution: Execution | None = None
 
     def start(self, sandbox: Sandbox, network: Network | None) -> None:
+        self.has_network = network is not None
         run = threading.Thread(target=self._run, args=(sandbox, network), name=f"job {self.number}")
         run.daemon = True
         run.start()

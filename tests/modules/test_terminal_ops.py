@@ -15,11 +15,13 @@ from core.loop.approval import PACKAGES, PackagesReason
 from core.loop.turn import drive
 from core.tools import Outcome, RunningTool, Tool, ToolError
 from modules.cli.input.approval_input import choices
+from modules.cli.render.plain_cards import card_text
 from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox.backends import selftest
 from modules.sandbox.sandbox import Sandbox
 from modules.terminal_ops import TerminalOps
+from modules.translator import Translator
 from tests.assembly import assembled_terminal
 from tests.declared_tools import tool_named
 from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process
@@ -313,6 +315,17 @@ def test_a_command_of_the_persons_own_has_all_of_their_environment(
         outside_tools(sandbox_home).run_for_person("echo $MINE $MY_TOKEN", is_private=False)
     )
     assert made.text.endswith("kept canary")
+
+
+def test_the_card_of_a_command_of_the_persons_own_says_what_undo_leaves(
+    sandbox_home: SandboxHome,
+) -> None:
+    tools = outside_tools(sandbox_home)
+    for command, has_note in [("true", False), ("touch mine", True)]:
+        made = outcome(tools.run_for_person(command, is_private=False))
+        said = card_text(made.card, Translator("en", {})) if made.card else ""
+        assert ("/undo does not take this back" in said) is has_note
+        assert "/undo" not in made.text
 
 
 def test_the_environment_outside_stands_in_no_list_of_processes(sandbox_home: SandboxHome) -> None:

@@ -278,6 +278,8 @@ class CardRenderer:
         parts += [self.dim(change_phrase(change)) for change in card.changes[:rows]]
         if len(card.changes) > rows:
             parts.append(self.dim(left_out_phrase(len(card.changes) - rows)))
+        if card.note:
+            parts.append(self.dim(card.note))
         return Group(*parts)
 
     def program(self, text: str, language: str, rows: int) -> ProgramView:

@@ -40,7 +40,7 @@ def card_text(card: Card, translator: Translator) -> str:
         case RunCard():
             pictures = [run_picture_phrase(picture) for picture in card.pictures]
             changes = [change_phrase(change) for change in card.changes]
-            lines = [translator.render(line) for line in (*pictures, *changes)]
+            lines = [translator.render(line) for line in (*pictures, *changes, card.note)]
             return _join_lines(card.output, translator.render(run_ending(card, translator)), *lines)
         case SearchCard():
             hits = [f"{visible(hit.path)}:{hit.line}: {hit.text.strip()}" for hit in card.hits]

@@ -126,6 +126,21 @@ def test_a_call_that_may_reach_the_network_is_not_joined_by_others(tmp_path: Pat
         assert answers(made)[-1].split("\n")[1] == "0"
 
 
+def test_typing_into_a_job_that_may_reach_the_network_is_asked_about(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path, approval_mode="all") as made:
+        say(made, background("cat", network=True), background("cat", call_id="c"))
+        approval = made.terminal.approval
+        approval.mode = "guarded"
+        tool = made.terminal.tools.find("jobs")
+
+        def reason(operation: str, job: int) -> str:
+            arguments = {"operation": operation, "job": job, "text": "x"}
+            return str(approval.decide(tool, arguments).why)
+
+        assert reason("input", 1) == "It types into a program that may reach the network."
+        assert reason("output", 1) == reason("input", 2) == reason("input", 7) == ""
+
+
 def test_text_is_waited_for_and_typed(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as made:
         say(

@@ -21,6 +21,8 @@ def test_a_job_is_followed_below_its_card_and_stopped_there(served_page: ServedP
     expect(job).to_contain_text("job 1 runs, port 8000")
     expect(job).to_contain_text("hello from the job")
     expect(page.locator(".statusbar .running")).to_have_text("1 job")
+    expect(page.locator(".call .output:visible")).to_have_count(1)  # nothing is said twice
+    expect(page.locator(".call").get_by_text("job 1 runs").locator("visible=true")).to_have_count(1)
     served_page.model.replies += [
         call_reply("run_command", command="curl -sS --noproxy '*' localhost:8000/x", id="c2"),
         text_reply("Fetched."),
@@ -46,3 +48,19 @@ def test_the_end_of_a_job_is_news_though_no_task_runs(served_page: ServedPage) -
     (served_page.project / "now").touch()
     expect(page.locator(".conversation")).to_contain_text("job 1 ended: exit code 3: while")
     expect(page.locator(".call .job")).to_contain_text("job 1 ended: exit code 3")
+
+
+def test_the_end_of_a_job_with_a_long_command_fits_a_narrow_screen(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open(width=390)
+    served_page.model.replies += [
+        call_reply("run_command", command=f"true {'x' * 100}; {WAIT}", background=True),
+        text_reply("It waits."),
+    ]
+    send(page, "wait for it")
+    expect(page.locator(".reply")).to_have_text("It waits.")
+    (served_page.project / "now").touch()
+    remark = page.locator(".remark").filter(has_text="job 1 ended")
+    expect(remark).to_be_visible()
+    assert remark.evaluate("one => one.scrollWidth <= one.parentElement.clientWidth")

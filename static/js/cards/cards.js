@@ -107,20 +107,25 @@ function runCard(card, host) {
     duration(card.seconds),
     card.tier && say({ template: card.tier }),
     card.shown_folders?.length && t("shows {folders}", { folders: card.shown_folders.map(visible).join(", ") }),
-    say(card.why),
   ].filter(Boolean);
+  const why = say(card.why);
   return h(
     "div",
-    { class: "card-run" },
+    { class: `card-run ${card.job ? "of-job" : ""}` },
     programBlock(card.code, card.language),
     card.output
       ? outputView(card.output, { head: 100, tail: 60 })
-      : h("p", { class: "muted", text: t("No output.") }),
+      : h("p", { class: "muted no-output", text: t("No output.") }),
     ...(card.pictures ?? []).map(({ path }) => pictureMark(path, host)),
     card.changes?.length
       ? h("p", { class: "changed" }, ...card.changes.flatMap((change) => [changeMark(change, host), " "]))
       : null,
-    h("p", { class: "facts muted", text: facts.join(" · ") }),
+    h(
+      "p",
+      { class: "facts muted" },
+      facts.join(" · "),
+      why && h("span", { class: "why-ended", text: facts.length ? ` · ${why}` : why }),
+    ),
   );
 }
 

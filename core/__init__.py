@@ -18,8 +18,6 @@
 - redaction       Texts that must not be seen as they are, changed wherever they stand in a value.
 - session         The session that a terminal is in: begun, resumed, gone back in, left.
 - session_choice  Choosing among sessions by a number, where ids are shown to a person.
-- shell_escape    The shell escape: `!COMMAND` is run as the person's own, `!!COMMAND` unknown to
-                  the model.
 - tool_aliases    Calls under the names of other agents' tools, understood where they can mean only
                   one thing.
 - tool_spec       Declaration of a tool: all that the rest of the product has to know of it, said

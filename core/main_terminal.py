@@ -136,7 +136,7 @@ class MainTerminal:
 
     def _run_shell_escape(self, line: str, queued: tuple[str, ...]) -> Turn:
         """Run the command of the person's own that *line* is."""
-        from core.shell_escape import ShellEscape, run_shell_escape
+        from core.loop.shell_escape import ShellEscape, run_shell_escape
 
         try:
             if reason := self.approval.outside_refusal:

@@ -16,8 +16,8 @@ from core.loop.thinking import Mode
 from core.loop.turn_context import Model
 from core.redaction import map_strings
 from utils.i18n import Phrase, UserError, phrase
-from utils.llm.model_choice import ModelChoice
 from utils.llm.profiles.server_profile import ServerProfile
+from utils.llm.served_model import ModelChoice
 from utils.pictures import ReadPicture
 
 

@@ -22,7 +22,6 @@
                    data is kept.
 - assembly         Puts together what the command line asks for: the model's client, the project,
                    the screens.
-- clean            The home of programs, for people: how much is in it, and emptying it.
 - export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
 - file_manager     The model's tools for the files and folders of the project.
 - focus            Focus: up to three files whose current content the model always has.
@@ -34,8 +33,6 @@
                    only with a yes.
 - history_tool     Turns of earlier in this session, readable by the model like a file.
 - keep_json        The conversation as one JSON file after each turn, for other programs to read.
-- kept_approvals   Approvals that last: what the person allowed in a project until they take it
-                   back.
 - mass_deletion    A pause before a loss: a run that deleted much is shown to the person before
                    anything goes on.
 - memory_manager   Long-term memory: what every session of a project should know, in a file people

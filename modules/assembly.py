@@ -159,7 +159,7 @@ def run_options(options: Args, translator: Translator) -> int:
 
 def check_machine() -> None:
     """Raise `UserError` where this is not evidently a container or a virtual machine."""
-    from modules.sandbox.backends.machine import machine_evidence
+    from modules.sandbox.backends.machine_evidence import machine_evidence
 
     if not machine_evidence():
         raise UserError(
@@ -393,8 +393,8 @@ def furnish(
     is_machine: bool = False,
 ) -> Terminal:
     """Return the terminal that *create* makes of the tools and the settings."""
-    from modules.kept_approvals import KeptApprovals
     from modules.prompts import prompt
+    from modules.storage.kept_approvals import KeptApprovals
     from modules.toolbox import build_features
     from utils.waiting import Stop
 

@@ -1,7 +1,7 @@
 """Git with others, for the model: fetch, pull, push and clone, as the person and only with a yes.
 
 Git speaks to the network with the person's credentials, and nothing of the project is run or
-obeyed meanwhile (`modules.files.git.transport`).
+obeyed meanwhile (`modules.files.git.remote_transport`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from modules.files.git.branches import (
 )
 from modules.files.git.git_runs import GitRuns, git_for
 from modules.files.git.remote_address import RemoteAddress, network_address, remote_address
+from modules.files.git.remote_transport import PersonEnvironment, Ref, Transport
 from modules.files.git.secret_scan import SecretNamesIn, Secrets, format_secrets, secrets_in_commits
-from modules.files.git.transport import PersonEnvironment, Ref, Transport
 from modules.files.project import Project
 from utils.i18n import Phrase, Text, join_lines, phrase
 from utils.text.clean import clean, visible

@@ -31,7 +31,7 @@ from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
 from modules.pictures.run_pictures import run_pictures
-from modules.sandbox.limits.machine import exceeding, fit_to_machine
+from modules.sandbox.limits.capacity import exceeding, fit_to_machine
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from modules.sandbox.types import MAX_SECONDS, MEBIBYTE, TierName

@@ -11,10 +11,9 @@ from modules.annotations import Annotations
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
-from modules.clean import Clean
 from modules.export import Export
 from modules.file_manager import FileManager
-from modules.files.git.transport import PersonEnvironment
+from modules.files.git.remote_transport import PersonEnvironment
 from modules.files.project import Project
 from modules.focus import Focus
 from modules.fork import Fork
@@ -29,6 +28,7 @@ from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
+from modules.sandbox.home.clean_command import Clean
 from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.sandbox import Limits, LockProject, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
@@ -86,11 +86,7 @@ def build_features(
         jobs,
         Clean(home),
         GitCommit(project, stop, secrets.names_in),
-        GitRemote(
-            *(project, stop, _person(settings), secrets.names_in),
-            guard=terminal_ops.guard_repository,
-            running_jobs=jobs.running_names,
-        ),
+        _git_remote(project, stop, settings, secrets, terminal_ops, jobs),
         todos,
         focus,
         notes,
@@ -113,8 +109,22 @@ def announcement_lines(features: Iterable[Feature]) -> list[Phrase]:
     return [feature.announcement() for feature in features if isinstance(feature, TerminalOps)]
 
 
-def _person(settings: Settings) -> PersonEnvironment:
-    return PersonEnvironment(settings.git_variables, settings.call_seconds)
+def _git_remote(
+    project: Project,
+    stop: Stop,
+    settings: Settings,
+    secrets: Secrets,
+    terminal_ops: TerminalOps,
+    jobs: Jobs,
+) -> GitRemote:
+    return GitRemote(
+        project,
+        stop,
+        PersonEnvironment(settings.git_variables, settings.call_seconds),
+        secrets.names_in,
+        guard=terminal_ops.guard_repository,
+        running_jobs=jobs.running_names,
+    )
 
 
 def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Checkpoints:

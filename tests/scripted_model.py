@@ -20,8 +20,8 @@ from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.llm.model_choice import ModelChoice
 from utils.llm.profiles.server_profile import ServerProfile
+from utils.llm.served_model import ModelChoice
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 

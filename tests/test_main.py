@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from main import PACKAGES
 from modules.assembly import run
 from modules.practice.practice_model import reply_to
-from modules.sandbox.backends import machine
+from modules.sandbox.backends import machine_evidence
 from modules.translator import Translator
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import ReceivedRequest, wait_for
@@ -587,7 +587,7 @@ def test_on_a_machine_of_its_own_the_agent_is_asked_nothing_and_confined_by_noth
 def test_a_machine_that_is_evidently_nobodys_has_to_be_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(machine, "machine_evidence", lambda: "")
+    monkeypatch.setattr(machine_evidence, "machine_evidence", lambda: "")
     with pytest.raises(UserError, match="--machine=yes-this-one"):
         run(["-p", "/status", "--machine"], Translator("en", {}))
 

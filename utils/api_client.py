@@ -33,7 +33,6 @@ from utils.llm.http.errors import (
 )
 from utils.llm.http.reply_failures import RequestFailed, RetryKind, invalid_key
 from utils.llm.http.reply_limits import ReplyLimits
-from utils.llm.model_choice import ModelChoice, without_login
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import RequestBody
 from utils.llm.prices import PriceList
@@ -41,6 +40,7 @@ from utils.llm.profiles.refusals import adaptation_notice, parse_window, without
 from utils.llm.profiles.server_knowledge import ServerKnowledge, below
 from utils.llm.profiles.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
 from utils.llm.profiles.silent_cut import SilentCut
+from utils.llm.served_model import ModelChoice, without_login
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 

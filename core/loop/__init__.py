@@ -7,6 +7,8 @@
 - nudges          Asking a model once more whose reply did nothing, though it seems to mean to do
                   something.
 - response        One reply of the model: streamed, put together, and recorded.
+- shell_escape    The shell escape: `!COMMAND` is run as the person's own, `!!COMMAND` unknown to
+                  the model.
 - thinking        Think-once: which step thinks, and how what it concluded reaches the steps that do
                   not.
 - tool_calls      Running the calls of a reply: approval, the tool itself, its outcome, and one
@@ -30,8 +32,9 @@ EXPORTS = {
     ],
     "approval_flow": ["arguments_preview", "format_arguments", "resolve_approval"],
     "response": ["to_tool_call"],
+    "shell_escape": ["ShellEscape", "run_shell_escape"],
     "thinking": ["Mode", "conclusion_in"],
-    "tool_calls": ["notices", "stream_output"],
+    "tool_calls": ["notices"],
     "turn": ["PausedTurn", "drive", "run_turn"],
     "turn_context": ["Model", "Turn"],
 }

@@ -53,6 +53,7 @@ EXPORTS = {
     "git.index_file": ["BadIndex", "read_index"],
     "git.isolated_git": ["IsolatedGit", "has_git", "isolated_git"],
     "git.remote_address": ["RemoteAddress", "network_address", "remote_address"],
+    "git.remote_transport": ["PersonEnvironment", "Ref", "Transport"],
     "git.repository": ["config_environment", "find_work_tree", "output_fields"],
     "git.secret_scan": [
         "SecretNamesIn",
@@ -64,7 +65,7 @@ EXPORTS = {
     "git.staging": ["Staging", "staging"],
     "git.state_changes": [
         "GitState",
-        "StateChange",
+        "GitStateChange",
         "StateLocked",
         "StateMoved",
         "apply_changes",
@@ -78,7 +79,6 @@ EXPORTS = {
         "may_hold_state",
         "symbolic_target",
     ],
-    "git.transport": ["PersonEnvironment", "Ref", "Transport"],
     "kernel": ["Undecided", "exchange", "openat2", "rename_to_new"],
     "listing": ["FolderListing"],
     "own_code": ["OwnCode", "break_hard_links"],

@@ -24,7 +24,7 @@ from core.hooks import (
 )
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, RunningTool, Tool, ToolError, tool
-from modules.jobs.job import Job, JobChange, WaitEnd
+from modules.jobs.job import BackgroundJob, JobChange, WaitEnd
 from modules.jobs.job_text import (
     count_for_person,
     line_for_model,
@@ -88,7 +88,7 @@ class Jobs(
         self.ends_with_task = False
         """Whether the session ends with its first task; the person is told then of its jobs."""
         self._lock = threading.Lock()
-        self._jobs: dict[int, Job] = {}
+        self._jobs: dict[int, BackgroundJob] = {}
         self._last_number = 0
         self._lost: list[tuple[int, str]] = []
         self._call_id = ""
@@ -166,7 +166,9 @@ class Jobs(
             return None
         return AlwaysAskReason(_NETWORK_REASON.template)
 
-    def _outcome(self, job: Job, output: str, hint: str = "", *, ok: bool = True) -> Outcome:
+    def _outcome(
+        self, job: BackgroundJob, output: str, hint: str = "", *, ok: bool = True
+    ) -> Outcome:
         """Return what the model and the person see of *job*; what it tells is news no more."""
         with self._lock:
             self._untold = [(number, line) for number, line in self._untold if number != job.number]
@@ -185,7 +187,7 @@ class Jobs(
         lines = filter(None, (state_for_model(job), hint, shown))
         return Outcome("\n".join(lines), card, ok=ok)
 
-    def _new_job(self, command: str) -> Job:
+    def _new_job(self, command: str) -> BackgroundJob:
         with self._lock:
             if len(self._running()) >= MAX_RUNNING:
                 raise ToolError(
@@ -194,7 +196,9 @@ class Jobs(
             number = self._last_number + 1
             place = self._sandbox.place
             try:
-                job = Job(number, self._call_id, command, place, self._folder, self._on_change)
+                job = BackgroundJob(
+                    number, self._call_id, command, place, self._folder, self._on_change
+                )
             except OSError as error:
                 raise ToolError(
                     f"Its output cannot be kept: {error.strerror}. Nothing was run."
@@ -209,21 +213,21 @@ class Jobs(
         for number in ended[: max(0, len(self._jobs) - MAX_KNOWN)]:
             self._jobs.pop(number).close()
 
-    def _find(self, number: int) -> Job:
+    def _find(self, number: int) -> BackgroundJob:
         if number not in self._jobs:
             known = names_of([job.number for job in self._known()])
             raise ToolError(f"There is no job {number}. " + (f"Known: {known}." if known else ""))
         return self._jobs[number]
 
-    def _known(self) -> Sequence[Job]:
+    def _known(self) -> Sequence[BackgroundJob]:
         return list(self._jobs.values())
 
-    def _running(self) -> list[Job]:
+    def _running(self) -> list[BackgroundJob]:
         return [job for job in self._known() if job.is_running]
 
     # --- who is told -----------------------------------------------------------------------------
 
-    def _on_change(self, job: Job, change: JobChange) -> None:
+    def _on_change(self, job: BackgroundJob, change: JobChange) -> None:
         """Take note of what happened to *job*; called by its own threads."""
         if self._jobs.get(job.number) is not job:  # the session was left
             return
@@ -313,20 +317,20 @@ class Jobs(
             case _:
                 raise UserError(phrase("Say /jobs, /jobs 1, /jobs stop or /jobs stop 1."))
 
-    def _numbered(self, word: str) -> Job:
+    def _numbered(self, word: str) -> BackgroundJob:
         number = parse_number(word)
         if number is None or number not in self._jobs:
             raise UserError(phrase("There is no job {n}; /jobs shows them.", n=word))
         return self._jobs[number]
 
-    def _stopped(self, jobs: Sequence[Job]) -> Card:
+    def _stopped(self, jobs: Sequence[BackgroundJob]) -> Card:
         for job in jobs:
             job.stop()
         if not jobs:
             return TextCard(phrase("Nothing runs in the background."))
         return self._table(jobs)
 
-    def _table(self, jobs: Sequence[Job] | None = None) -> Card:
+    def _table(self, jobs: Sequence[BackgroundJob] | None = None) -> Card:
         jobs = self._known() if jobs is None else jobs
         if not jobs:
             return TextCard(phrase("Nothing runs in the background."))

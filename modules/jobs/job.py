@@ -31,7 +31,7 @@ WaitEnd = Literal["found", "ended", "timed out", "stopped"]
 JobChange = Literal["output", "port", "end"]
 
 
-class Job:
+class BackgroundJob:
     """A program in the sandbox that runs until it ends or is stopped. Threads may share it.
 
     *number* counts from 1 in its session, *call_id* is the call that started it, *tier* names what
@@ -46,7 +46,7 @@ class Job:
         command: str,
         tier: str,
         folder: Path,
-        on_change: Callable[[Job, JobChange], None],
+        on_change: Callable[[BackgroundJob, JobChange], None],
     ) -> None:
         """Raises `OSError` where *folder* cannot take its output."""
         self.number, self.call_id, self.command, self.tier = number, call_id, command, tier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modules.jobs.job import LIMITS, Job
+from modules.jobs.job import LIMITS, BackgroundJob
 from modules.terminal_ops import ending_for_model, ending_for_person
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
@@ -18,11 +18,11 @@ def shown_command(command: str) -> str:
     return text if len(text) <= _MAX_COMMAND else f"{text[:_MAX_COMMAND]}…"
 
 
-def line_for_model(job: Job) -> str:
+def line_for_model(job: BackgroundJob) -> str:
     return f"{state_for_model(job)}: {shown_command(job.command)}"
 
 
-def state_for_model(job: Job) -> str:
+def state_for_model(job: BackgroundJob) -> str:
     if job.is_running:
         ports = f", listens on {_join(job.ports)}" if job.ports else ""
         return f"job {job.number} runs ({job.seconds:.1f} s){ports}"
@@ -34,7 +34,7 @@ def state_for_model(job: Job) -> str:
     return f"job {job.number} ended: {ending[:1].lower()}{ending[1:]}"
 
 
-def state_for_person(job: Job) -> Phrase:
+def state_for_person(job: BackgroundJob) -> Phrase:
     if job.is_running and job.ports:
         return phrase("job {n} runs, port {ports}", n=job.number, ports=_join(job.ports))
     if job.is_running:

@@ -15,10 +15,11 @@
 """
 
 EXPORTS = {
-    "backends.machine": ["machine_evidence"],
+    "backends.machine_evidence": ["machine_evidence"],
     "git.protection": ["git_protection_of"],
+    "home.clean_command": ["Clean"],
     "home.program_home": ["ProgramHome"],
-    "limits.machine": ["exceeding", "fit_to_machine"],
+    "limits.capacity": ["exceeding", "fit_to_machine"],
     "network.listening_ports": ["listening_ports", "sockets_of"],
     "network.offline": ["lacks_network"],
     "network.packages": ["package_network"],

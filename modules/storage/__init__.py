@@ -4,6 +4,8 @@
                    it.
 - database         A SQLite file that threads and processes share, opened at first use, with
                    failures explained.
+- kept_approvals   Approvals that last: what the person allowed in a project until they take it
+                   back.
 - page_reader      Reader of a broken SQLite file: every row of every page that is whole.
 - read_only        Reading a SQLite file where nothing can be written: not the file, nor anything
                    beside it.
@@ -17,6 +19,7 @@
 EXPORTS = {
     "data_folder": ["DataFolder"],
     "database": ["DamagedDatabase", "Database", "Migration"],
+    "kept_approvals": ["KeptApprovals"],
     "page_reader": ["Buffer", "Value", "read_rows"],
     "sqlite_errors": ["damaged"],
     "sqlite_recovery": ["RecoverableDatabase", "with_recovery"],

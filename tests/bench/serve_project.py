@@ -24,8 +24,8 @@ from tests.assembly import HermeticSettings
 from tests.scripted_model import USED, calls_reply, text_reply
 from tests.web_assembly import assembled_server
 from utils.llm.completion import Completion, Delta, Retry
-from utils.llm.model_choice import ModelChoice
 from utils.llm.profiles.server_profile import ServerProfile
+from utils.llm.served_model import ModelChoice
 from utils.pictures import ReadPicture
 from utils.waiting import Stop
 

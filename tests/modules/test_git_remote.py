@@ -15,7 +15,7 @@ from core.cards import Change, TextCard
 from core.events import ToolFinished
 from core.loop.approval import AlwaysAskReason, Approval, ApprovalMode
 from core.tools import Outcome, ToolError
-from modules.files.git.transport import PersonEnvironment
+from modules.files.git.remote_transport import PersonEnvironment
 from modules.files.project import Project
 from modules.git_remote import GitRemote
 from modules.secrets.redactor import Secrets

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from core.web_terminal import WebTerminal
-from modules.kept_approvals import KeptApprovals
+from modules.storage.kept_approvals import KeptApprovals
 from tests.page.served_page import ServedPage, replies, send, serve_page
 from tests.scripted_model import call_reply, calls_reply, text_reply
 

@@ -20,7 +20,7 @@ def test_a_typed_command_runs_and_stands_there_after_a_reload(served_page: Serve
     expect(page.get_by_text("!echo hi there").first).to_be_visible()
     served_page.model.replies.append(text_reply("I see."))
     send(page, "and?")
-    expect(page.get_by_text("I see.")).to_be_visible()
+    expect(page.get_by_text("I see.", exact=True)).to_be_visible()
     assert "\nhi there\n" in str([one["content"] for one in served_page.model.requests[0]][2])
 
 

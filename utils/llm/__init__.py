@@ -15,12 +15,12 @@
 - completion      Parts of a model's reply, as the rest of the program sees them.
 - endpoint        The endpoint of a model's server: sends a request's bytes, yields its reply in
                   pieces.
-- model_choice    The model that a session goes on with: its name, and the server that it was at.
 - prices          Prices of model calls.
 - provider        A provider of models: a server, the key for it and the API it speaks.
 - providers       Several providers of models behind one client: a model's name says whose it is.
 - repetition      Noticing a reply that says the same again and again without end, as weak models
                   do.
+- served_model    The model that a session goes on with: its name, and the server that it was at.
 """
 
 EXPORTS = {
@@ -49,7 +49,6 @@ EXPORTS = {
     "http.errors": ["ServerErrors", "cut_silently", "window_too_small"],
     "http.reply_failures": ["RequestFailed", "RetryKind", "invalid_key"],
     "http.reply_limits": ["ReplyLimits"],
-    "model_choice": ["ModelChoice", "without_login"],
     "openai_api.chat_completions": ["ChatCompletions"],
     "openai_api.request": ["RequestBody"],
     "openai_api.stream_parser": ["with_ids"],
@@ -60,4 +59,5 @@ EXPORTS = {
     "profiles.silent_cut": ["SilentCut"],
     "provider": ["DEFAULT_PROVIDER", "Provider", "split_model_name", "usable"],
     "providers": ["ModelClient", "OpenClient", "missing_key"],
+    "served_model": ["ModelChoice", "without_login"],
 }

@@ -13,7 +13,9 @@ from typing import Any
 from utils.api_client import ApiClient
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, ProfileLearned, StreamItem, Wire
-from utils.llm.model_choice import (
+from utils.llm.profiles.server_profile import ServerProfile
+from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name
+from utils.llm.served_model import (
     ModelChoice,
     is_gone,
     is_local,
@@ -21,8 +23,6 @@ from utils.llm.model_choice import (
     provider_at,
     without_login,
 )
-from utils.llm.profiles.server_profile import ServerProfile
-from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name
 from utils.pictures import ReadPicture, read_no_picture
 from utils.waiting import Stop
 

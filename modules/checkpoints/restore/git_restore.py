@@ -18,7 +18,7 @@ from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from modules.files.git.isolated_git import isolated_git
 from modules.files.git.state_changes import (
     GitState,
-    StateChange,
+    GitStateChange,
     StateLocked,
     StateMoved,
     apply_changes,
@@ -96,7 +96,7 @@ def _state(objects: ObjectStore, repository: Entry) -> GitState:
     return GitState(git_contents(objects, repository), read)
 
 
-def _check_objects(root: Path, changes: Sequence[StateChange]) -> None:
+def _check_objects(root: Path, changes: Sequence[GitStateChange]) -> None:
     """Raise `_ObjectGone` if a ref would name what is not there any more."""
     ids = sorted(set(_object_ids(changes)))
     try:
@@ -111,7 +111,7 @@ def _check_objects(root: Path, changes: Sequence[StateChange]) -> None:
         raise _ObjectGone
 
 
-def _object_ids(changes: Sequence[StateChange]) -> Iterator[bytes]:
+def _object_ids(changes: Sequence[GitStateChange]) -> Iterator[bytes]:
     for change in changes:
         value = (change.new or b"").strip()
         if (change.is_ref or change.name.endswith("HEAD")) and is_object_id(value):

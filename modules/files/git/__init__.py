@@ -15,6 +15,8 @@
 - isolated_git      Running git so that it starts no program, whatever a repository holds.
 - remote_address    Addresses of remotes: what a repository says of them, and which of them git may
                     be sent to.
+- remote_transport  Git over the network as the person: their credentials, and nothing of the
+                    project.
 - repository        Queries to git about a folder.
 - secret_scan       Scanning of what is to be published for secrets.
 - staging           Staging of a commit in an index of its own, so that git's own data changes at
@@ -25,8 +27,6 @@
                     them.
 - submodule_pipes   Submodules that an index names: git reads a little of them, and may wait at a
                     pipe there.
-- transport         Git over the network as the person: their credentials, and nothing of the
-                    project.
 """
 
 EXPORTS = {

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from core.tools import ToolError
 from modules.files.git.git_runs import GitRuns
-from modules.files.git.transport import PROTOCOLS
+from modules.files.git.remote_transport import PROTOCOLS
 from utils.i18n import phrase
 from utils.text.clean import visible
 

@@ -43,7 +43,7 @@ class StateLocked(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class StateChange:
+class GitStateChange:
     """The file or the ref *name* becomes *new* if it is *old*; None is for nothing being there.
 
     Of a ref, both are its value without the end of the line.
@@ -78,7 +78,7 @@ class GitState:
         return self.packed.get(name) if value is None else value.strip()
 
 
-def changes_between(before: GitState, after: GitState) -> list[StateChange]:
+def changes_between(before: GitState, after: GitState) -> list[GitStateChange]:
     """Return what is to be done to come from *before* to *after*, sorted by name.
 
     Raises `ValueError` where the refs of one cannot be read.
@@ -89,15 +89,15 @@ def changes_between(before: GitState, after: GitState) -> list[StateChange]:
     if _PACKED in differing:
         packed_names = before.packed.keys() | after.packed.keys()
         refs |= {n for n in packed_names if before.packed.get(n) != after.packed.get(n)}
-    changes = [StateChange(name, before.ref(name), after.ref(name)) for name in refs]
+    changes = [GitStateChange(name, before.ref(name), after.ref(name)) for name in refs]
     changes += [
-        StateChange(name, before.content(name), after.content(name))
+        GitStateChange(name, before.content(name), after.content(name))
         for name in differing - refs - {_PACKED}
     ]
     return sorted((c for c in changes if c.old != c.new), key=lambda change: change.name)
 
 
-def apply_changes(git: Path, changes: Sequence[StateChange]) -> None:
+def apply_changes(git: Path, changes: Sequence[GitStateChange]) -> None:
     """Make *changes* in the repository *git*, all or none, under the locks that git takes.
 
     What already is as it is to be counts as done. Raises `StateMoved`, `StateLocked` and
@@ -127,7 +127,7 @@ def _check_name(name: str) -> None:
         raise ValueError(f"no name in a repository: {name!r}")
 
 
-def _locked_names(changes: Sequence[StateChange]) -> list[str]:
+def _locked_names(changes: Sequence[GitStateChange]) -> list[str]:
     """Return the names whose locks git takes before it changes any of these, in a fixed order."""
     names = {_locked_name(change.name) for change in changes} - {""}
     if any(change.is_ref for change in changes):
@@ -223,7 +223,7 @@ class _PackedRefs:
             locks.replace(_PACKED, without_packed_refs(self.content, gone))
 
 
-def _is_done(git: Path, change: StateChange, packed: _PackedRefs) -> bool:
+def _is_done(git: Path, change: GitStateChange, packed: _PackedRefs) -> bool:
     """Return whether *change* is made already. Raises `StateMoved` if it cannot be."""
     current = read_state_file(git, change.name)
     if change.is_ref:

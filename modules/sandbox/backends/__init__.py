@@ -1,20 +1,21 @@
 """The backends of confinement, and finding the best that this machine has.
 
-- advice        Advice on what to install or switch for a better tier, from a failure of bubblewrap.
-- bubblewrap    Confinement by bubblewrap: the arguments, in an order that matters (later mounts
-                cover earlier).
-- launcher      Launcher of a program without namespaces, which in the end kills all that it has
-                started.
-- machine       Evidence that this machine is a container or a virtual one, which may be the agent's
-                own.
-- seatbelt      Confinement by macOS: a profile for sandbox-exec. Written from documentation, never
-                run there.
-- seccomp       Seccomp filter: system calls that no confined program has any business with.
-- selftest      Finding the best tier by running each: a program tries to get out and must not
-                succeed.
-- system_calls  System calls by number, and what the filter does with each.
-- tiers         The tiers of confinement: how a program is started in each, and what each does not
-                protect.
+- advice            Advice on what to install or switch for a better tier, from a failure of
+                    bubblewrap.
+- bubblewrap        Confinement by bubblewrap: the arguments, in an order that matters (later mounts
+                    cover earlier).
+- launcher          Launcher of a program without namespaces, which in the end kills all that it has
+                    started.
+- machine_evidence  Evidence that this machine is a container or a virtual one, which may be the
+                    agent's own.
+- seatbelt          Confinement by macOS: a profile for sandbox-exec. Written from documentation,
+                    never run there.
+- seccomp           Seccomp filter: system calls that no confined program has any business with.
+- selftest          Finding the best tier by running each: a program tries to get out and must not
+                    succeed.
+- system_calls      System calls by number, and what the filter does with each.
+- tiers             The tiers of confinement: how a program is started in each, and what each does
+                    not protect.
 """
 
 EXPORTS = {

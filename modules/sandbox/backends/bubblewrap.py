@@ -22,7 +22,7 @@ from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.git.stand_in import OBJECTS_IN_SANDBOX
-from modules.sandbox.home.variables import HOME_IN_SANDBOX, home_variables, own_programs
+from modules.sandbox.home.home_variables import HOME_IN_SANDBOX, home_variables, own_programs
 from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
 from modules.sandbox.network.variables import OFFLINE_VARIABLES
 from modules.sandbox.types import MEBIBYTE, PORT, Limits

@@ -18,7 +18,7 @@ from modules.sandbox.backends.seccomp import filter_program
 from modules.sandbox.filesystem.etc import exposed_paths
 from modules.sandbox.filesystem.interpreter import Interpreter
 from modules.sandbox.filesystem.mounts import MountPlan
-from modules.sandbox.home.variables import HOME_IN_SANDBOX, WAITING_HOME
+from modules.sandbox.home.home_variables import HOME_IN_SANDBOX, WAITING_HOME
 from modules.sandbox.limits.rlimits import inner_limits
 from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
 from modules.sandbox.network.shared_network import Namespaces

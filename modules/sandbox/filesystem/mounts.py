@@ -16,7 +16,7 @@ from modules.sandbox.filesystem.interpreter import Interpreter, find_interpreter
 from modules.sandbox.filesystem.mount_points import MountPoints
 from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
-from modules.sandbox.home.variables import HOME_IN_SANDBOX
+from modules.sandbox.home.home_variables import HOME_IN_SANDBOX
 from modules.sandbox.network.proxy import Proxy
 from modules.sandbox.network.variables import TRUST_VARIABLES, place_of_settings
 from modules.sandbox.toolchains.boundaries import Boundaries

@@ -24,7 +24,7 @@ from pathlib import Path
 from modules.files.git.isolated_git import IsolatedGit, has_git, isolated_git
 from modules.files.git.state_changes import (
     GitState,
-    StateChange,
+    GitStateChange,
     StateLocked,
     StateMoved,
     apply_changes,
@@ -193,7 +193,7 @@ class GitStandIn:
             raise _NotPlain
         return git
 
-    def _changes(self) -> tuple[list[StateChange] | None, list[str]]:
+    def _changes(self) -> tuple[list[GitStateChange] | None, list[str]]:
         """Return what a run changed of the state, None for nothing at all, and what else it did."""
         assert self._outer is not None  # noqa: S101 - it was borrowed
         own = self._own or {}
@@ -236,7 +236,7 @@ class GitStandIn:
 
         return read
 
-    def _take_over(self, changes: list[StateChange]) -> None:
+    def _take_over(self, changes: list[GitStateChange]) -> None:
         assert self._outer is not None  # noqa: S101 - it was borrowed
         folder = self._outer / "git"
         named = check_changes(self._git, folder, changes)

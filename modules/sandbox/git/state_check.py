@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from modules.files.git.index_file import BadIndex, read_index
-from modules.files.git.state_changes import StateChange
+from modules.files.git.state_changes import GitStateChange
 from modules.files.git.state_names import is_object_id, is_ref_name, symbolic_target
 from modules.sandbox.git.harmless_lines import STATE_FILE_LINES, without_harmful_lines
 from utils.i18n import Phrase, phrase
@@ -71,7 +71,7 @@ _TRUSTED_REFS = ("refs/remotes/", "refs/replace/")
 """Refs by which people judge what a push sends, and what is in a commit."""
 
 
-def check_changes(git: Path, stand_in: Path, changes: Iterable[StateChange]) -> NamedObjects:
+def check_changes(git: Path, stand_in: Path, changes: Iterable[GitStateChange]) -> NamedObjects:
     """Return the objects that *changes* of the repository *git* name, all checked.
 
     *stand_in* has the state after them. Raises `StateRefused`.
@@ -177,7 +177,7 @@ def _check_index(name: str, old: bytes, new: bytes, objects: NamedObjects) -> No
     objects.others |= ids - known
 
 
-def _check_worktree(git: Path, stand_in: Path, change: StateChange) -> None:
+def _check_worktree(git: Path, stand_in: Path, change: GitStateChange) -> None:
     """Refuse changes of work trees outside of the project, which the run could not see."""
     if not change.name.startswith("worktrees/"):
         return
@@ -202,7 +202,7 @@ def _read_small(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() and path.stat().st_size < 10_000 else b""
 
 
-def object_ids(changes: Iterable[StateChange]) -> Iterator[str]:
+def object_ids(changes: Iterable[GitStateChange]) -> Iterator[str]:
     """Yield the objects that refs and HEAD are after *changes*."""
     for change in changes:
         value = (change.new or b"").strip()

@@ -1,9 +1,9 @@
 """Limits of memory, processes, time and disk, kept by the kernel or by a watchdog.
 
+- capacity      What this machine has: no call is promised more of anything.
 - cgroup        A control group of our own for one call: the kernel limits what is in it as a whole.
 - cgroup_probe  Probing whether the kernel lets us have control groups: by making one and filling
                 it.
-- machine       What this machine has: no call is promised more of anything.
 - procfs        Facts on processes from /proc; one that ends while we look counts as nothing.
 - rlimits       Limits that the kernel keeps for each process; `watchdog` keeps those of all
                 together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from modules.sandbox.home.variables import HOME_IN_SANDBOX
+from modules.sandbox.home.home_variables import HOME_IN_SANDBOX
 from modules.sandbox.types import CERTIFICATES_PATH, JAVA_CERTIFICATES_PATH, PORT
 
 OFFLINE_VARIABLES = {

@@ -5,7 +5,7 @@
 - finder       Finder of the toolchains, asked before each call and looking again after a change.
 - links        Symbolic links on the way to a path.
 - managers     Managers of toolchains: the folders that each keeps its own in, and its variables.
-- search       Search for the toolchains that a PATH and its variables lead to.
+- root_search  Search for the toolchains that a PATH and its variables lead to.
 - shown        Toolchains as they are shown to programs: folders, links, PATH and variables.
 """
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.sandbox.toolchains.links import Route
+from modules.sandbox.toolchains.links import LinkRoute
 from modules.sandbox.toolchains.shown import is_within
 from utils.i18n import Phrase, phrase
 
@@ -52,7 +52,7 @@ class Boundaries:
     homes: tuple[Path, ...]
     hidden: tuple[Path, ...]
 
-    def is_ours(self, route: Route) -> bool:
+    def is_ours(self, route: LinkRoute) -> bool:
         """Return whether *route* is through the project, or to what Onefold itself is run from."""
         own_environment = Path(sys.prefix)
         is_own = sys.prefix != sys.base_prefix and is_within(route.real, own_environment)

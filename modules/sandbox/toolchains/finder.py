@@ -37,7 +37,7 @@ class ToolchainFinder:
         with self._lock:
             if self._times is None or self._times != _times(self._watched):
                 # Only here: who has none does not pay for it.
-                from modules.sandbox.toolchains.search import ToolchainSearch
+                from modules.sandbox.toolchains.root_search import ToolchainSearch
 
                 search = ToolchainSearch(self._environment, self._show_folders, self._boundaries)
                 self._found = search.run()

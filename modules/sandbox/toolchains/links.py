@@ -10,7 +10,7 @@ _MAX_LINKS = 40  # as in the kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class LinkRoute:
     """Way to a path: the *links* that are followed, with what each says, and where it ends."""
 
     real: Path
@@ -21,7 +21,7 @@ class Route:
         return any(folder in (step, *step.parents) for step in (self.real, *dict(self.links)))
 
 
-def route_to(path: Path) -> Route | None:
+def route_to(path: Path) -> LinkRoute | None:
     """Return the way to the absolute *path*; None if it leads nowhere, or may not be looked at."""
     parts = list(reversed(path.parts[1:]))
     here, links = Path("/"), list[tuple[Path, str]]()
@@ -39,6 +39,6 @@ def route_to(path: Path) -> Route | None:
                 parts += reversed(Path(target.lstrip("/")).parts)
             else:
                 here /= part
-        return Route(here, tuple(links)) if here.exists() else None
+        return LinkRoute(here, tuple(links)) if here.exists() else None
     except (OSError, ValueError):
         return None

@@ -120,6 +120,7 @@ function runCard(card, host) {
     card.changes?.length
       ? h("p", { class: "changed" }, ...card.changes.flatMap((change) => [changeMark(change, host), " "]))
       : null,
+    card.note && h("p", { class: "muted", text: say(card.note) }),
     h(
       "p",
       { class: "facts muted" },

@@ -16,9 +16,9 @@ from utils.api_client import ApiClient, ModelError
 from utils.i18n import UserError
 from utils.llm.account import ANTHROPIC_ACCOUNT, DEEPSEEK_ACCOUNT
 from utils.llm.apis import api_of
-from utils.llm.model_choice import ModelChoice, is_same_server, provider_at
 from utils.llm.provider import Provider, split_model_name, usable
 from utils.llm.providers import ModelClient
+from utils.llm.served_model import ModelChoice, is_same_server, provider_at
 
 CLAUDE = Provider(
     name="anthropic",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 from prompt_toolkit import PromptSession
@@ -18,7 +19,9 @@ PATIENCE = 60.0
     ("arrows", "typed"),
     [("\x1b[A", "one!\n@two"), ("\x1b[A\x1b[B", "one\n@two!")],
 )
-def test_arrows_move_in_the_line_while_paths_are_still_looked_for(arrows: str, typed: str) -> None:
+def test_arrows_move_in_the_line_while_paths_are_still_looked_for(
+    arrows: str, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     is_looking, may_find = threading.Event(), threading.Event()
 
     def files() -> list[str]:
@@ -35,6 +38,14 @@ def test_arrows_move_in_the_line_while_paths_are_still_looked_for(arrows: str, t
             input=source,
             output=DummyOutput(),
         )
+
+        leave = session.app.exit
+
+        def look_no_further(**result: Any) -> None:
+            may_find.set()  # the end of the prompt waits for who looks
+            leave(**result)
+
+        monkeypatch.setattr(session.app, "exit", look_no_further)
 
         def type_on() -> None:
             assert is_looking.wait(PATIENCE)

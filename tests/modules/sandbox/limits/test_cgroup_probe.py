@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from modules.sandbox.limits.cgroup import Cgroup, CgroupParent
@@ -12,7 +13,7 @@ from modules.sandbox.limits.cgroup_probe import CgroupFactory, find_cgroups
 from modules.sandbox.sandbox import Limits
 from modules.sandbox.types import MEBIBYTE
 from tests.modules.sandbox.filesystem.test_mount_points import OWNER
-from tests.modules.sandbox.sandbox_home import ROOT, SandboxHome, wait_until
+from tests.modules.sandbox.sandbox_home import QUICK, ROOT, SandboxHome, wait_until
 
 
 def left_in(groups: CgroupFactory | None) -> list[str]:
@@ -59,7 +60,7 @@ def test_processes_are_refused_at_the_limit_and_that_is_said(sandbox_home: Sandb
         "        n += 1\n"
         "except OSError as error: print(n < 128, error.errno)"
     )
-    result = sandbox_home.python(code)
+    result = sandbox_home.python(code, replace(QUICK, processes=128))
     if find_cgroups(sandbox_home.data):
         assert result.output == "True 11\n"
         assert [note.values for note in result.notes] == [{"n": 128}]

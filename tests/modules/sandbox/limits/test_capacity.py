@@ -11,8 +11,8 @@ import pytest
 
 from modules.outputs import Outputs
 from modules.sandbox.backends import selftest
-from modules.sandbox.limits import machine
-from modules.sandbox.limits.machine import exceeding, fit_to_machine
+from modules.sandbox.limits import capacity
+from modules.sandbox.limits.capacity import exceeding, fit_to_machine
 from modules.sandbox.types import MEBIBYTE, Limits, Program
 from modules.terminal_ops import TerminalOps
 from tests.modules.sandbox.sandbox_home import (
@@ -94,9 +94,9 @@ def test_a_warm_python_with_other_limits_is_not_used(sandbox_home: SandboxHome) 
 def test_no_limit_is_larger_than_the_machine(
     sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "_memory", lambda: 300 * MEBIBYTE)
-    monkeypatch.setattr(machine, "_disk", lambda _: 100 * MEBIBYTE)
-    monkeypatch.setattr(machine, "_processes", lambda: 30)
+    monkeypatch.setattr(capacity, "_memory", lambda: 300 * MEBIBYTE)
+    monkeypatch.setattr(capacity, "_disk", lambda _: 100 * MEBIBYTE)
+    monkeypatch.setattr(capacity, "_processes", lambda: 30)
     wanted = Limits.of(memory_mb=90_000, processes=900, disk_mb=90_000, tmp_mb=90_000, output_mb=1)
     fitted = fit_to_machine(wanted, sandbox_home.project)
     assert (fitted.memory, fitted.processes, fitted.disk_growth, fitted.tmp_size) == (

@@ -9,7 +9,7 @@ from core.cards import TableCard, TextCard
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply
 from core.loop.approval import Approval, KeptApproval
 from core.loop.turn import drive
-from modules.kept_approvals import KeptApprovals
+from modules.storage.kept_approvals import KeptApprovals
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.declared_tools import tool_named
 from tests.modules.sandbox.sandbox_home import home_of_process

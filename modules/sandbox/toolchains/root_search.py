@@ -9,7 +9,7 @@ from pathlib import Path
 
 from modules.sandbox.toolchains.boundaries import Boundaries, is_reserved
 from modules.sandbox.toolchains.credentials import CredentialScan, other_names
-from modules.sandbox.toolchains.links import Route, route_to
+from modules.sandbox.toolchains.links import LinkRoute, route_to
 from modules.sandbox.toolchains.managers import (
     FOLDER_VARIABLES,
     MANAGERS,
@@ -114,7 +114,7 @@ class ToolchainSearch:
             self._follow_programs(route.real)
         self._search_path.append(str(folder if _is_system(route.real) else route.real))
 
-    def _add_route(self, route: Route, *, is_path_folder: bool = False) -> None:
+    def _add_route(self, route: LinkRoute, *, is_path_folder: bool = False) -> None:
         """Show what *route* leads to: its toolchain if it is one's, else itself."""
         self._links |= dict(route.links)
         if self._is_shown(route.real) or _is_system(route.real):

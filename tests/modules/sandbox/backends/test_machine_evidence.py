@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from modules.sandbox.backends.machine import machine_evidence
+from modules.sandbox.backends.machine_evidence import machine_evidence
 
 
 def root_with(base: Path, **files: str) -> Path:

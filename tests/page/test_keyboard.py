@@ -67,6 +67,7 @@ def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(
     page.keyboard.press("Control+p")
     page.keyboard.type("b.t")
     page.keyboard.press("Enter")
+    held.wait()
     held.release()
     expect(page.locator(".editor .cm-line").first).to_have_text("b.txt")
     assert served_page.model.requests == []

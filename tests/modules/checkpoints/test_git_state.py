@@ -139,7 +139,6 @@ def files_of(project: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.as_root
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_a_sequence_of_git_is_undone_and_redone(
     sandbox_home: SandboxHome, points: Checkpoints, name: str
@@ -164,7 +163,6 @@ def test_a_sequence_of_git_is_undone_and_redone(
     assert (git_state(project), files_of(project)) == (state_before, files_before)
 
 
-@pytest.mark.as_root
 class TestThePersonWentOn:
     """What a call did to git, when the person's own git has been at work since."""
 
@@ -225,7 +223,6 @@ class TestThePersonWentOn:
         assert git(self.project, "for-each-ref") == "0"
 
 
-@pytest.mark.as_root
 def test_what_git_did_is_whole_after_garbage_was_collected(
     sandbox_home: SandboxHome, points: Checkpoints
 ) -> None:
@@ -242,7 +239,6 @@ def test_what_git_did_is_whole_after_garbage_was_collected(
     assert git_state(sandbox_home.project) == state
 
 
-@pytest.mark.as_root
 @pytest.mark.parametrize("name", ["refs/heads/../../config", "refs/x/../../../../../outside"])
 def test_a_ref_that_leads_elsewhere_is_followed_nowhere(
     sandbox_home: SandboxHome, points: Checkpoints, name: str

@@ -45,7 +45,7 @@ _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv")
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """What a push would send: *commits*, a line each, and *secrets* in them by file."""
+    """Contents of a push: *commits*, a line each, and *secrets* in them by file."""
 
     address: RemoteAddress
     branch: str

@@ -133,7 +133,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ShellResult:
-    """What came of a *command* that the person ran themselves; the model reads *text*.
+    """Result of a *command* that the person ran themselves; the model reads *text*.
 
     It reads nothing of one that *is_private*. *call_id* is only for the screens.
     """

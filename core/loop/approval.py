@@ -66,7 +66,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class KeptApproval:
-    """What the person allowed in a project for good: calls of *tool* that *pattern* covers.
+    """Approval for good in a project: calls of *tool* that *pattern* covers.
 
     It holds only where the reason to ask is the *why* (in English, its values left open) that it
     was given for: who allowed confined runs has not allowed the same without a sandbox.

@@ -172,7 +172,7 @@ class Sandbox:
 
     @property
     def place(self) -> str:
-        """Where programs run, as the card of a run names it."""
+        """Place where programs run, as the card of a run names it."""
         return MACHINE_PLACE if self._machine is not None else str(self.report().name)
 
     def unapproved_python(self) -> Path | None:

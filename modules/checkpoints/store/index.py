@@ -94,7 +94,7 @@ class CallRecord:
 
     @property
     def background(self) -> str:
-        """Who did it in the background ("job 1"), "" where it is a call."""
+        """Name of who did it in the background ("job 1"), "" where it is a call."""
         name = self.call_id.removeprefix(BETWEEN_TURNS)
         return name.partition(IN_BACKGROUND)[0] if IN_BACKGROUND in name else ""
 

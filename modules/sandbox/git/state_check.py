@@ -45,7 +45,7 @@ _WORKTREE = re.compile(r"(worktrees/[^/]+/)?(.+)")
 
 
 class StateRefused(Exception):
-    """What a run has done cannot be taken over; *why* says it for people and the model."""
+    """A refusal to take over what a run has done; *why* says it for people and the model."""
 
     def __init__(self, why: Phrase) -> None:
         super().__init__(str(why))

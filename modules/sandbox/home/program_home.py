@@ -51,7 +51,7 @@ class ProgramHome:
 
     @property
     def usage(self) -> HomeUsage | None:
-        """What was in it when it was looked at last; None if it was not yet."""
+        """Contents of it when it was looked at last; None if it was not yet."""
         return self._usage
 
     @contextmanager

@@ -1,6 +1,6 @@
 """Limits of memory, processes, time and disk, kept by the kernel or by a watchdog.
 
-- capacity      What this machine has: no call is promised more of anything.
+- capacity      Capacity of this machine: no call is promised more of anything.
 - cgroup        A control group of our own for one call: the kernel limits what is in it as a whole.
 - cgroup_probe  Probing whether the kernel lets us have control groups: by making one and filling
                 it.

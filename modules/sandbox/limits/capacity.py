@@ -1,4 +1,4 @@
-"""What this machine has: no call is promised more of anything."""
+"""Capacity of this machine: no call is promised more of anything."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ PLACEHOLDER = "put-in-by-onefold"
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """What a manager is configured with, and the *variables* and *files* that say so to programs.
+    """Configuration of a manager, with the *variables* and *files* that say so to programs.
 
     *files* are texts by their names in the home folder. Neither holds what lets the person in.
     """

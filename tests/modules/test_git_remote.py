@@ -360,10 +360,10 @@ def test_a_password_in_an_address_is_shown_to_nobody(root: Path, served: str) ->
 
 def test_a_settings_file_for_this_folder_counts(root: Path, served: str) -> None:
     home = root.parent / "home"
-    (home / "work").write_text(f'[url "{served}"]\n\tinsteadOf = ssh://work/\n')
+    (home / "company").write_text(f'[url "{served}"]\n\tinsteadOf = ssh://company/\n')
     with (home / ".gitconfig").open("a") as config:
-        config.write(f'[includeIf "gitdir:{root}/"]\n\tpath = {home}/work\n')
-    git("config", "remote.origin.url", "ssh://work/", at=root)
+        config.write(f'[includeIf "gitdir:{root}/"]\n\tpath = {home}/company\n')
+    git("config", "remote.origin.url", "ssh://company/", at=root)
     with pytest.raises(ToolError, match=r"Username|Authentication"):
         use(root, "fetch")
 

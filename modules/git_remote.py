@@ -22,6 +22,7 @@ from core.tools import Outcome, Risk, Tool, ToolError, tool
 from modules.files import path_errors
 from modules.files.git.branches import (
     checked_branch,
+    commit_of,
     current_branch,
     fast_forward,
     follow,
@@ -171,21 +172,15 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
     def _planned_push(self, git: GitRuns, remote: str, branch: str | None) -> Push:
         address = remote_address(git, remote, is_push=True)
         name = checked_branch(branch or current_branch(git))
-        local = f"refs/heads/{name}"
-        source = local if git.succeeds("rev-parse", "-q", "--verify", f"{local}^{{commit}}") else ""
-        if not source:
+        object_id = commit_of(git, f"refs/heads/{name}")
+        if not object_id:
             raise ToolError(phrase("There is no branch {name!r} with a commit here.", name=name))
-        object_id = git.run("rev-parse", source).decode().strip()
         known = ("--not", f"--remotes={remote}") if address.is_followed else ()
         span = (object_id, *known)
         log = git.run("log", "--format=%h %s", "--no-show-signature", "--no-color", *span)
         commits = clean(log.decode(errors="replace")).splitlines()
-        if known and git.succeeds("show-ref", "--verify", "-q", f"refs/remotes/{remote}/{name}"):
-            sent = git.run("rev-parse", f"refs/remotes/{remote}/{name}").decode().strip()
-            if sent == object_id:
-                raise ToolError(
-                    phrase("There is nothing to push: {name} is there already.", name=name)
-                )
+        if known and commit_of(git, f"refs/remotes/{remote}/{name}") == object_id:
+            raise ToolError(phrase("There is nothing to push: {name} is there already.", name=name))
         changes = _changed_files(git, span, object_id)
         secrets, unscanned = secrets_in_commits(git, span, self._names_in)
         return Push(address, name, object_id, commits, changes, secrets, unscanned)
@@ -209,11 +204,8 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
                 transport = self._transport(git)
                 transport.fetch(address.url, "+refs/heads/*:refs/remotes/origin/*")
                 first = checked_branch(branch or transport.default_branch(address.url))
-                upstream = f"refs/remotes/origin/{first}"
-                if not git.succeeds("rev-parse", "-q", "--verify", f"{upstream}^{{commit}}"):
-                    raise ToolError(phrase("The remote has no branch {name!r}.", name=first))
                 git.run("symbolic-ref", "HEAD", f"refs/heads/{first}")
-                fast_forward(git, first, upstream, lambda _names: None)
+                fast_forward(git, first, f"refs/remotes/origin/{first}", lambda _names: None)
             follow(tree, first)
             self._guard(name)
             self._project.move_in(tree, name)

@@ -41,6 +41,7 @@ EXPORTS = {
     "fingerprints": ["Fingerprint", "find_moved", "stat_or_none"],
     "git.branches": [
         "checked_branch",
+        "commit_of",
         "current_branch",
         "fast_forward",
         "follow",

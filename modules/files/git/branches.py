@@ -44,6 +44,13 @@ def follow(tree: Path, branch: str) -> None:
         config.write(f'[branch "{branch}"]\n\tremote = origin\n\tmerge = refs/heads/{branch}\n')
 
 
+def commit_of(git: GitRuns, name: str) -> str:
+    """Return the commit that *name* leads to, "" if there is none."""
+    found = git.split_output("rev-parse", "-q", "--verify", f"{name}^{{commit}}",
+                             may_fail=True, end=b"\n")  # fmt: skip
+    return found[0].decode() if found else ""
+
+
 def current_branch(git: GitRuns) -> str:
     named = git.split_output("symbolic-ref", "--quiet", "HEAD", may_fail=True, end=b"\n")
     if not named:
@@ -66,14 +73,12 @@ def fast_forward(
     *refuse* is told the names of the files first. Returns what was done, in words, and to which
     files. Raises `ToolError`.
     """
-    if not git.succeeds("rev-parse", "-q", "--verify", f"{upstream}^{{commit}}"):
+    new, old = commit_of(git, upstream), commit_of(git, "HEAD")
+    if not new:
         raise ToolError(
             phrase("The remote has no branch {name!r}.", name=upstream.split("/", 3)[3])
         )
-    new = git.run("rev-parse", f"{upstream}^{{commit}}").decode().strip()
     refuse_links(git)
-    has_commit = git.succeeds("rev-parse", "-q", "--verify", "HEAD^{commit}")
-    old = git.run("rev-parse", "HEAD").decode().strip() if has_commit else ""
     if old:
         counts = git.run("rev-list", "--left-right", "--count", f"{old}...{new}").split()
         ahead, behind = map(int, counts)

@@ -1,5 +1,5 @@
 # The same commands as .ci/run, for daily use.
-.PHONY: check test lint types bench campaign constraints pictures
+.PHONY: check test lint types bench campaign constraints pictures wheel pyz
 
 check: test lint types
 
@@ -24,3 +24,12 @@ constraints:
 
 pictures:
 	.venv-dev/bin/python -m tools.pictures
+
+wheel: .venv-dev/bin/python
+	.venv-dev/bin/python -m hatchling build
+
+pyz: .venv-dev/bin/python
+	.venv-dev/bin/python -m tools.packaging.pyz
+
+.venv-dev/bin/python:
+	python3 -m tests --version

@@ -1,8 +1,9 @@
 """The settings: frozen, typed, each with one place it may come from last.
 
-defaults < `config.toml` in the data folder < `.env` beside `main.py` < environment < command line.
-A bad value raises `UserError`, which names the setting, where it came from and what is allowed. No
-other module reads the environment; values are passed on.
+defaults < `config.toml` in the data folder < `.env` < environment < command line; the `.env` is the
+one beside `main.py`, or in the data folder where Onefold is installed. A bad value raises
+`UserError`, which names the setting, where it came from and what is allowed. No other module reads
+the environment; values are passed on.
 """
 
 from __future__ import annotations
@@ -19,8 +20,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from utils import setting_kinds as kinds
 from utils.bootstrap import STARTED_BY
 from utils.dotenv import read_dotenv
-from utils.i18n import Phrase, Text, UserError, phrase
+from utils.i18n import BadUsage, Phrase, Text, UserError, phrase
 from utils.llm.prices import PriceList
+from utils.system.installation import (
+    commit_of,
+    is_installed,
+    platform_data_folder,
+    unpacked_archives,
+)
 from utils.text.clean import visible
 
 if TYPE_CHECKING:
@@ -28,6 +35,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent
 VERSION = "0.1.0"
+IS_INSTALLED = is_installed(ROOT)
+DATA = platform_data_folder(os.environ) if IS_INSTALLED else ROOT / "data"
+DOTENV = (DATA if IS_INSTALLED else ROOT) / ".env"
 Language = Literal["en", "zh"]
 DEEPSEEK = "https://api.deepseek.com"
 ANTHROPIC = "https://api.anthropic.com"
@@ -48,11 +58,14 @@ class Settings:
     openai_base_url: str = field(default=OPENAI, metadata=kinds.address(OPENAI, allows_query=True))
     tavily_api_key: str = field(default="", metadata=kinds.text(), repr=False)
     tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address(DEEPSEEK))
-    data_dir: Path = field(default=ROOT / "data", metadata={})
+    data_dir: Path = field(default=DATA, metadata={})
     lang: Language | Literal[""] = field(default="", metadata=kinds.choice("", "en", "zh"))
     model: str = field(default="deepseek-flash", metadata=kinds.name())
     mode: Literal["fast", "think"] = field(default="fast", metadata=kinds.choice("fast", "think"))
     effort: str = field(default="high", metadata=kinds.choice("low", "high", "max"))
+    protocol: Literal["", "native", "vcp"] = field(
+        default="", metadata=kinds.choice("", "native", "vcp")
+    )
     approve: Literal["guarded", "ask", "read-only", "all"] = field(
         default="guarded", metadata=kinds.choice("guarded", "ask", "read-only", "all")
     )
@@ -73,14 +86,17 @@ class Settings:
     retries: int = field(default=5, metadata=kinds.number(int, 0, 100))
     allow_outside: bool = field(default=False, metadata=kinds.yes_no())
     allow_unsandboxed: bool = field(default=False, metadata=kinds.yes_no())
+    git_hooks: bool = field(default=False, metadata=kinds.yes_no())
     hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
     operations_log: bool = field(default=False, metadata=kinds.yes_no())
+    trace: str = field(default="", metadata=kinds.text())
     keep_json: bool = field(default=False, metadata=kinds.yes_no())
     network_hosts: tuple[str, ...] = field(default=(), metadata=kinds.hosts())
     show_folders: tuple[Path, ...] = field(default=(), metadata=kinds.folders())
     checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
+    mcp_tokens: int = field(default=4_000, metadata=kinds.number(int, 0, 1_000_000))
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=kinds.models())
     providers: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict, metadata=kinds.providers(), repr=False
@@ -90,9 +106,8 @@ class Settings:
     @property
     def secrets(self) -> dict[str, str]:
         """The keys in use, and what else in the environment has the name of something secret."""
-        secret_name = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)")
         from_environment = {
-            name: value for name, value in os.environ.items() if secret_name.search(name.upper())
+            name: value for name, value in os.environ.items() if _SECRET_NAME.search(name.upper())
         }
         key_settings = ("deepseek_api_key", "anthropic_api_key", "openai_api_key", "tavily_api_key")
         provider_keys = {
@@ -103,6 +118,15 @@ class Settings:
             | provider_keys
             | {name.upper(): getattr(self, name) for name in key_settings}
         )
+
+    @property
+    def hidden_values(self) -> dict[str, str]:
+        """What nobody may see of `secrets`, and of the environment what looks like a key or has a
+        password in it. The latter stays with programs outside: a proxy's address is one such."""
+        from utils.text.keys import holds_key
+
+        found = {name: one for name, one in self.person_environment.items() if holds_key(one)}
+        return found | self.secrets
 
     @property
     def api_keys(self) -> tuple[str, ...]:
@@ -168,14 +192,21 @@ class Settings:
 
     @property
     def loader_paths(self) -> list[str]:
-        """The files and folders that the environment has Python and its libraries load."""
+        """What we load ourselves, and what the environment has Python and its libraries load."""
         path_lists = (os.environ.get(name, "").split(os.pathsep) for name in _LOADER_VARIABLES)
-        return [path for paths in path_lists for path in paths if path]
+        own_places = map(str, (DOTENV, *unpacked_archives(ROOT)))
+        return [*own_places, *(path for paths in path_lists for path in paths if path)]
 
     @property
     def language(self) -> Language:
         """The language of the screen."""
         return self.lang or locale_language(os.environ)
+
+
+def full_version() -> str:
+    """Return the version with the commit, where that is known."""
+    commit = commit_of(ROOT)
+    return f"{VERSION} ({commit})" if commit else VERSION
 
 
 def language() -> Language:
@@ -204,6 +235,9 @@ _VARIABLES = {
 }
 _NON_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
 """Read before there are settings, said by the bootstrap, and read by the tests."""
+_SECRET_NAME = re.compile(
+    r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(_|$)|_(PASS|PWD|PAT|AUTH)$"
+)
 _GIT_TRANSPORT = ("GIT_SSH", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "GIT_ASKPASS")
 _LOADER_VARIABLES = (
     *(STARTED_BY, "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
@@ -217,14 +251,14 @@ def _data_dir(value: str) -> Path:
         return Path(value).expanduser().absolute()
     except RuntimeError as error:  # "~somebody" whom the system does not know
         why = str(error).rstrip(".")
-        raise UserError(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=why)) from None
+        raise BadUsage(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=why)) from None
 
 
 def load(
     options: Mapping[str, Any] | None = None,
     *,
     environment: Mapping[str, str] | None = None,
-    dotenv: Path = ROOT / ".env",
+    dotenv: Path = DOTENV,
 ) -> Settings:
     """Return the settings; *options* are those of the command line, None in it meaning unsaid.
 
@@ -235,7 +269,7 @@ def load(
     data_dirs = [
         source["ONEFOLD_DATA_DIR"] for source, _ in variables if "ONEFOLD_DATA_DIR" in source
     ]
-    data_dir = _data_dir(data_dirs[0]) if data_dirs and data_dirs[0] else ROOT / "data"
+    data_dir = _data_dir(data_dirs[0]) if data_dirs and data_dirs[0] else DATA
     values: dict[str, Any] = {}
     toml = data_dir / "config.toml"
     for name, value in _read_toml(toml).items():
@@ -255,7 +289,7 @@ def load(
 
 
 def unknown_names(
-    *, environment: Mapping[str, str] | None = None, dotenv: Path = ROOT / ".env"
+    *, environment: Mapping[str, str] | None = None, dotenv: Path = DOTENV
 ) -> list[Phrase]:
     """Return a warning for each variable that has the look of a setting of ours and is none.
 
@@ -288,7 +322,7 @@ def _parse_setting(name: str, value: Any, source: Text) -> Any:
         suggestions = get_close_matches(
             name, [n for n in _FIELDS if n != "data_dir"], n=1, cutoff=0.0
         )
-        raise UserError(
+        raise BadUsage(
             phrase(
                 "There is no setting {name} ({source}). Did you mean {near}?",
                 name=name,
@@ -302,7 +336,7 @@ def _parse_setting(name: str, value: Any, source: Text) -> Any:
     except (ValueError, TypeError, OverflowError):
         displayed = "…" if "key" in name or name == "providers" else repr(value)
         allowed = _FIELDS[name].metadata["allowed"]
-        raise UserError(
+        raise BadUsage(
             phrase(
                 "The setting {name} cannot be {value} ({source}). Allowed: {allowed}.",
                 name=name,
@@ -338,6 +372,6 @@ def _dotenv_values(path: Path) -> dict[str, str]:
 
 
 def _unreadable_file(path: Path, why: str) -> UserError:
-    return UserError(
+    return BadUsage(
         phrase("{path} cannot be read: {why}. Mend or remove it.", path=str(path), why=why)
     )

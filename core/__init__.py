@@ -4,6 +4,8 @@
 - loop/           The loop: one turn from the message to the last word, and who must be asked on the
                   way.
 - cards           How a piece of work wishes to look. Each screen draws each card once.
+- command_table   The slash commands of a session by name: ours, and those of the person and of the
+                  project.
 - commands        The slash commands of the terminal itself: text in, cards out, the same on both
                   screens.
 - events          Everything that happens in a turn, in the order it happens.
@@ -22,6 +24,8 @@
                   one thing.
 - tool_spec       Declaration of a tool: all that the rest of the product has to know of it, said
                   once.
+- tool_switches   Switches of the tools: which of those there are the model is offered.
+- tool_texts      Texts of the tools: what a model is told of them, to the letter, in each protocol.
 - tools           Tools: how a method becomes something a model may call.
 - web_terminal    The terminal behind a browser: the same turns, numbered and streamed.
 """
@@ -52,8 +56,10 @@ EXPORTS = {
         "ApprovalAsked",
         "CallDrafted",
         "CommandAnswered",
+        "EndReason",
         "Event",
         "Informed",
+        "PersonQuestion",
         "Reply",
         "Retrying",
         "StepFinished",
@@ -70,10 +76,15 @@ EXPORTS = {
         "Warned",
     ],
     "feature": [
+        "Answer",
         "Command",
         "CommandSpec",
         "Feature",
+        "HookEvent",
+        "HookVerdict",
         "PostRunConfirmation",
+        "PromptCommand",
+        "Question",
         "Section",
         "SessionHandle",
         "buttons_of",
@@ -81,7 +92,9 @@ EXPORTS = {
         "name_of",
     ],
     "hooks": [
+        "AsksPerson",
         "BindsToSession",
+        "ConfinesRuns",
         "ConfirmsCalls",
         "FinishesTurns",
         "FlagsCalls",
@@ -91,6 +104,8 @@ EXPORTS = {
         "HoldsResources",
         "KeepsState",
         "MarksProgress",
+        "OffersCommands",
+        "OffersTools",
         "PreparesContext",
         "PreparesTurns",
         "PreviewsCalls",
@@ -103,12 +118,22 @@ EXPORTS = {
         "RemembersWork",
         "RestsAfterTurns",
         "RunsForPerson",
+        "RunsHooks",
     ],
     "main_terminal": ["MainTerminal"],
-    "model_choice": ["described"],
+    "model_choice": ["described", "served"],
+    "observer": ["Observer"],
     "redaction": ["map_strings"],
     "session_choice": ["SessionChoice"],
     "tool_spec": ["OUTSIDE", "ToolSpec"],
+    "tool_switches": ["ToolSwitches"],
+    "tool_texts": [
+        "NATIVE",
+        "definition_tokens",
+        "definitions_text",
+        "protocol_named",
+        "protocol_names",
+    ],
     "tools": [
         "Outcome",
         "ProgramArgument",
@@ -117,6 +142,7 @@ EXPORTS = {
         "Tool",
         "ToolError",
         "Toolbox",
+        "run_to_end",
         "tool",
     ],
     "web_terminal": ["TurnSuspended", "WebTerminal"],

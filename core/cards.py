@@ -138,9 +138,12 @@ class TableCard:
 
 @dataclass(frozen=True, slots=True)
 class Link:
+    """A page of the web; *n* is its number as a source of the task, 0 for none."""
+
     title: str
     url: str
     snippet: str
+    n: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from core.cards import Alarm, Card, TableCard, TextCard
+from core.command_table import CommandTable
 from core.conversation.history import History
 from core.conversation.messages import Assistant, User
 from core.conversation.store import Store
 from core.events import CommandAnswered
-from core.feature import Command, Feature, command
+from core.feature import Feature, command
 from core.feature_set import FeatureSet
 from core.loop.approval import MODES, PACKAGES, Approval, ApprovalMode, KeptApproval
 from core.loop.thinking import Mode
 from core.model_choice import served, set_fields
 from core.session_choice import SessionChoice, format_time
-from core.tools import Risk, Toolbox
-from utils.i18n import Phrase, Text, UserError, phrase
+from core.tools import Toolbox
+from utils.i18n import Phrase, Text, UserError, join_lines, phrase
 from utils.llm.completion import Usage
 from utils.text.clean import visible
 from utils.text.lines import parse_number
@@ -56,7 +57,7 @@ class CommandContext(Protocol):
     tools: Toolbox
     store: Store
     features: FeatureSet
-    commands: Mapping[str, Command]
+    commands: CommandTable
     project: str
     step_limit: int
     is_practice: bool
@@ -93,7 +94,7 @@ class Commands(Feature):
         is_concurrent=True,
     )
     def help(self, _: str) -> Card:
-        rows: list[Row] = [(c.usage, c.help) for c in self._context.commands.values()]
+        rows: list[Row] = list(self._context.commands.help_rows())
         if self._context.runs_shell_escapes:
             rows.append(("!COMMAND", phrase("Run it as yours, outside the sandbox.")))
             rows.append(("!!COMMAND", phrase("The same, and the model hears nothing of it.")))
@@ -118,18 +119,6 @@ class Commands(Feature):
     )
     def cost(self, _: str) -> Card:
         return TableCard(phrase("Cost"), tuple(self._cost_rows()))
-
-    @command(
-        "/tools",
-        "List the tools the model has.",
-        is_concurrent=True,
-    )
-    def tools(self, _: str) -> Card:
-        rows = tuple(
-            (tool.name, _RISK_LABELS[tool.risk], tool.summary) for tool in self._context.tools
-        )
-        columns = (phrase("tool"), phrase("risk"), phrase("what it does"))
-        return TableCard(phrase("Tools"), rows, columns)
 
     @command(
         "/history",
@@ -262,18 +251,22 @@ class Commands(Feature):
         if argument == "forget":
             model.forget_profile()
         elif argument.startswith("set "):
-            set_fields(model, argument.split()[1:])
+            set_fields(model, _assignments(argument.split()[1:]))
         elif argument:
             model.model = served(model, argument.split()[0])
         title = phrase("The model is {name}.", name=model.model)
         profile_summary = model.profile.summary
-        note = (
+        note: Text = (
             phrase("What its server takes: {what}", what=profile_summary) if profile_summary else ""
         )
-        if argument or self._context.is_practice or not (names := model.models()):
+        if argument or self._context.is_practice:
             return TextCard(title, note)
+        how = phrase("Choose another with /model NAME.")
+        if not (names := model.models()):
+            return TextCard(title, join_lines(how, note) if note else how)
+        listed = ((f"{name} *" if name == model.model else name,) for name in names)
         rows: list[Row] = [(note,)] if note else []
-        return TableCard(title, (*rows, *((name,) for name in names)))
+        return TableCard(title, (*rows, *listed, (how,)))
 
     @command(
         "/approve [MODE|list|forget N]",
@@ -357,6 +350,7 @@ class Commands(Feature):
         rows: list[Row] = [
             (phrase("Project"), context.project),
             (phrase("Model"), model),
+            *_protocol_row(context.model.profile.protocol),
             (phrase("Mode"), mode),
             (phrase("Session"), session),
             (phrase("Steps"), _step_limit(context.step_limit)),
@@ -407,13 +401,6 @@ class Commands(Feature):
 
 
 _MODE_NAMES = ", ".join(MODES)
-_RISK_LABELS = {
-    Risk.READ: phrase("reads"),
-    Risk.WRITE: phrase("writes"),
-    Risk.RUN: phrase("runs programs"),
-    Risk.NETWORK: phrase("uses the network"),
-    Risk.DESTROY: phrase("deletes"),
-}
 _MAX_SNIPPET = 100
 """Characters of one message in `/history`."""
 
@@ -441,6 +428,16 @@ def _words_for_pattern(pattern: str, tools: Toolbox) -> Phrase:
     if pattern.endswith(" *"):
         return phrase("what begins with “{words}”", words=visible(pattern.removesuffix(" *")))
     return phrase("only {call}", call=visible(pattern))
+
+
+def _protocol_row(name: str) -> list[Row]:
+    return [] if name == "native" else [(phrase("Protocol"), name)]
+
+
+def _assignments(words: Sequence[str]) -> Sequence[str]:
+    """Return *words* as FIELD=VALUE; one field and its value may be two words."""
+    is_pair = len(words) == 2 and not any("=" in word for word in words)
+    return ["=".join(words)] if is_pair else words
 
 
 def _parse_mode(name: str) -> ApprovalMode:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card, Change
+from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
-from utils.i18n import Phrase
+from utils.error_codes import ErrorCode
+from utils.i18n import Phrase, Text
 from utils.llm.completion import Usage
 from utils.pictures import Picture
 from utils.text.codec import to_plain
@@ -24,6 +26,7 @@ class Reply:
     *always* extends a yes to every later call that matches *pattern* in this session; *reason* goes
     with a no, and the model reads it; *arguments* go with a yes to a call and take the place of
     those that the model gave, all of them. One that *lasts* extends it to later sessions as well.
+    *text* answers a question of the model's own.
     """
 
     yes: bool
@@ -32,6 +35,15 @@ class Reply:
     reason: str = ""
     arguments: dict[str, Any] | None = None
     lasts: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonQuestion:
+    """A question that a running tool has to the person; *choices* are answers they may pick."""
+
+    text: Text
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,28 +119,35 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Informed:
-    """Something worth a word that wants nothing of the person."""
+    """Something worth a word that wants nothing of the person; *changes* came with it."""
 
     what: Phrase
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A call begins; it comes once more, *is_revised*, when the person changed the arguments."""
+    """A call begins; it comes once more, *is_revised*, when the person changed the arguments.
+
+    *tier* is that of `RunCard`, for a call that runs a program now.
+    """
 
     call_id: str
     name: str
     arguments: dict[str, Any]
     is_revised: bool = False
+    tier: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
     """The turn waits for a `Reply`; it comes once more when that was one that cannot be.
 
-    *risk* is that of the tool, "loop" for a task that goes in circles, or "loss" for a call that
-    is over and deleted much. *pattern* is what an "always" would cover, "" when there is none; only
-    where the reply *may_revise*, it may bear arguments, and only where it *may_last* may it last.
+    *risk* is that of the tool, "loop" for a task that goes in circles, "loss" for a call that is
+    over and deleted much, "told" for what the model is to be told, or "question" for the model's
+    own, to be answered by one of the *choices* or in other words. *pattern* is what an "always"
+    would cover, "" when there is none; only where the reply *may_revise*, it may bear arguments,
+    and only where it *may_last* may it last.
     """
 
     call_id: str
@@ -139,6 +158,7 @@ class ApprovalAsked:
     preview: Card
     may_revise: bool = False
     may_last: bool = False
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +169,15 @@ class ToolOutput:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
+    """A call is over; *error_code* says why it failed or was refused, None otherwise."""
+
     call_id: str
     name: str
     state: ResultState
     card: Card
     seconds: float
     changes: tuple[Change, ...] = ()
+    error_code: ErrorCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +203,9 @@ class TurnFinished:
     """The last event of a turn; *detail* says more unless *why* is "done".
 
     *seconds* are without those in which the person was waited for; *still_open* says what of the
-    model's own plan is left to do.
+    model's own plan is left to do. *error_code* is None where it is done, or stopped by a person.
+    *citations* are the sources that the answer names, *unknown_citations* the numbers in it that
+    are no source's.
     """
 
     why: EndReason
@@ -188,6 +213,9 @@ class TurnFinished:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     still_open: Phrase | None = None
+    error_code: ErrorCode | None = None
+    citations: tuple[Citation, ...] = ()
+    unknown_citations: tuple[int, ...] = ()
 
 
 Event = (

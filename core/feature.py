@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from core.cards import Card
-from utils.i18n import Phrase, phrase
+from core.cards import Card, Change
+from utils.i18n import Phrase, Text, phrase
 
 if TYPE_CHECKING:
     from core.conversation.history import History
+    from core.conversation.messages import Record
     from core.observer import Observer
     from core.tools import Toolbox
 
@@ -42,6 +43,12 @@ class SessionHandle(Protocol):
 
     def undo_rewind(self, key: int) -> bool:
         """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
+
+    def begin_turn(self, line: str) -> int:
+        """Begin a turn for what the command in *line* does to the files; return its number."""
+
+    def record(self, record: Record) -> None:
+        """Keep *record* without what nobody may see; it is durable on return."""
 
     def save_state(self) -> None:
         """Keep what changed of the state of the features; it is durable on return."""
@@ -88,6 +95,44 @@ class PostRunConfirmation:
     why: Phrase
     card: Card
     revert: Callable[[], None]
+
+
+Answer = Literal["yes", "no", "allowed", "nobody"]
+"""An answer to a `Question`: "allowed" in the mode that asks nothing, "nobody" for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question beside the calls, about the file *path*: *card* shows what it is about.
+
+    *subject* stands in the place of a tool's name. *answer* takes the answer, once, and returns
+    what came of it.
+    """
+
+    id: str
+    subject: str
+    path: str
+    why: Phrase
+    card: Card
+    answer: Callable[[Answer], Phrase]
+
+
+HookEvent = Literal["PreToolUse", "PostToolUse", "Stop"]
+"""A moment at which hooks run: before a call, after it, and at the end of a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookVerdict:
+    """What hooks have said: *denial* and *notes* to the model, *why* and *problems* to the person.
+
+    A *denial* of "" is none. *changes* is what they did to the files.
+    """
+
+    denial: str = ""
+    why: Text = ""
+    notes: tuple[str, ...] = ()
+    problems: tuple[Phrase, ...] = ()
+    changes: tuple[Change, ...] = ()
 
 
 class Feature:
@@ -138,6 +183,30 @@ command = CommandSpec
 
 
 @dataclass(frozen=True, slots=True)
+class PromptCommand:
+    """A slash command that says something to the model: a text in the file *path*.
+
+    *problem* is why it cannot be used. *programs* gives, for what stands behind the name, what is
+    to be run first, in the sandbox; *expand* makes the message of that and of what they printed,
+    or raises `UserError` or `Stopped`.
+    Unless it *is_confirmed* the person is asked before they run, and *confirm* keeps a yes. Where
+    there are *tools*, the task may use no others; *model* is the one it wants.
+    """
+
+    usage: str
+    help: Phrase
+    path: str
+    body: str
+    programs: Callable[[str], Sequence[str]]
+    expand: Callable[[str, Sequence[str]], str]
+    is_confirmed: bool = True
+    confirm: Callable[[], None] = lambda: None
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    problem: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """A slash command of a session.
 
@@ -147,6 +216,10 @@ class Command:
 
     spec: CommandSpec
     run: Callable[[str], Any]
+    own_help: Phrase | None = None
+    """The sentence on one that is no command of ours."""
+    prompt: PromptCommand | None = None
+    """What it says to the model; then *run* is for where no turn can begin."""
 
     @property
     def name(self) -> str:
@@ -158,7 +231,7 @@ class Command:
 
     @property
     def help(self) -> Phrase:
-        return phrase(self.spec.help)
+        return self.own_help or phrase(self.spec.help)
 
 
 def commands_of(feature: object) -> Iterable[Command]:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from core.cards import Card, Change
-from core.feature import Feature, PostRunConfirmation, Section, SessionHandle
+from core.feature import (
+    Feature,
+    HookEvent,
+    HookVerdict,
+    PostRunConfirmation,
+    PromptCommand,
+    Question,
+    Section,
+    SessionHandle,
+)
 from core.hooks import (
     HOOKS,
+    AsksPerson,
     BindsToSession,
+    ConfinesRuns,
     ConfirmsCalls,
     FinishesTurns,
     FlagsCalls,
@@ -19,6 +31,8 @@ from core.hooks import (
     HoldsResources,
     KeepsState,
     MarksProgress,
+    OffersCommands,
+    OffersTools,
     PreparesContext,
     PreparesTurns,
     PreviewsCalls,
@@ -31,6 +45,7 @@ from core.hooks import (
     RemembersWork,
     RestsAfterTurns,
     RunsForPerson,
+    RunsHooks,
 )
 from core.loop.approval_flow import arguments_preview
 from core.redaction import map_strings
@@ -53,6 +68,9 @@ class FeatureSet:
         self._features = tuple(features)
         self._contexts = [one for one in features if isinstance(one, ProvidesContext)]
         self._preparing = [one for one in features if isinstance(one, PreparesContext)]
+        self._asking = [one for one in features if isinstance(one, AsksPerson)]
+        self._offering = [one for one in features if isinstance(one, OffersCommands)]
+        self.tool_sources = [one for one in features if isinstance(one, OffersTools)]
         self._statuses = [one for one in features if isinstance(one, ProvidesStatus)]
         self._warning = [one for one in features if isinstance(one, ProvidesWarnings)]
         self._informing = [one for one in features if isinstance(one, ProvidesNews)]
@@ -60,6 +78,7 @@ class FeatureSet:
         self._progress = [one for one in features if isinstance(one, MarksProgress)]
         self._redactors = [one for one in features if isinstance(one, RedactsText)]
         self._flagging = [one for one in features if isinstance(one, FlagsCalls)]
+        self._confining = [one for one in features if isinstance(one, ConfinesRuns)]
         self._previews = [one for one in features if isinstance(one, PreviewsCalls)]
         self._recorders = [one for one in features if isinstance(one, RecordsCalls)]
         self._confirming = [one for one in features if isinstance(one, ConfirmsCalls)]
@@ -72,6 +91,7 @@ class FeatureSet:
         self._fork_followers = [one for one in features if isinstance(one, FollowsForks)]
         self._states = [one for one in features if isinstance(one, KeepsState)]
         self._runners = [one for one in features if isinstance(one, RunsForPerson)]
+        self._hooks = [one for one in features if isinstance(one, RunsHooks)]
         self._resources = [one for one in features if isinstance(one, HoldsResources)]
 
     def __iter__(self) -> Iterator[Feature]:
@@ -91,6 +111,14 @@ class FeatureSet:
     def context(self) -> list[Section]:
         """Return what the model should know now."""
         return [section for one in self._contexts for section in one.context()]
+
+    def questions(self) -> list[Question]:
+        """Return what the person must decide before the model is asked."""
+        return [question for one in self._asking for question in one.questions()]
+
+    def prompt_commands(self) -> dict[str, PromptCommand]:
+        """Return the commands that are none of ours, by name."""
+        return {n: one for each in self._offering for n, one in each.prompt_commands().items()}
 
     def status(self) -> list[tuple[Phrase, Text]]:
         """Return their rows of `/status`."""
@@ -134,6 +162,11 @@ class FeatureSet:
         reasons = (one.approval_reason(tool, arguments) for one in self._flagging)
         return next((reason for reason in reasons if reason), None)
 
+    def run_tier(self, tool: Tool, arguments: Mapping[str, Any]) -> str:
+        """Return how a call that runs a program would be confined; see `RunCard.tier`."""
+        tiers = (one.run_tier(tool, arguments) for one in self._confining)
+        return next((tier for tier in tiers if tier), "")
+
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card:
         """Return what a call would do, for the person: nothing in it that nobody may see."""
         unredacted = self.unredact(tool, arguments)
@@ -149,13 +182,50 @@ class FeatureSet:
 
     def before_call(self, tool: Tool, call_id: str, turn: int) -> None:
         """Be told that *tool* is about to run. Raises `UserError` when it must not."""
-        for one in self._recorders if changes_files(tool) else ():
+        for one in self._recorders if self._may_change_files(tool) else ():
             one.before_call(call_id, turn)
 
     def after_call(self, tool: Tool, call_id: str, turn: int) -> None:
         """Be told that *tool* is over, before its answer is recorded."""
-        for one in self._recorders if changes_files(tool) else ():
+        for one in self._recorders if self._may_change_files(tool) else ():
             one.after_call(call_id, turn)
+
+    def _may_change_files(self, tool: Tool) -> bool:
+        """Return whether *tool* may, or a hook around its calls."""
+        return (
+            changes_files(tool)
+            or self.has_hooks("PreToolUse", tool.name)
+            or self.has_hooks("PostToolUse", tool.name)
+        )
+
+    @contextmanager
+    def recorded(self, call_id: str, turn: int) -> Iterator[None]:
+        """Record what the block does to the folder as a call. Raises `UserError`."""
+        for one in self._recorders:
+            one.before_call(call_id, turn)
+        try:
+            yield
+        finally:
+            for one in self._recorders:
+                one.after_call(call_id, turn)
+
+    def has_hooks(self, event: HookEvent, tool: str = "") -> bool:
+        """Return whether hooks of the person's or the project's are to run."""
+        return any(one.has_hooks(event, tool) for one in self._hooks)
+
+    def run_hooks(
+        self,
+        event: HookEvent,
+        tool: str,
+        arguments: Mapping[str, Any],
+        result: str,
+        *,
+        is_read_only: bool,
+    ) -> HookVerdict:
+        """Run those there are; see `RunsHooks`."""
+        for one in self._hooks:
+            return one.run_hooks(event, tool, arguments, result, is_read_only=is_read_only)
+        return HookVerdict()
 
     def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
         """Return what the person must decide about a call that is over."""

@@ -11,7 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.cards import Card, Change
-from core.feature import PostRunConfirmation, Section, SessionHandle
+from core.feature import (
+    HookEvent,
+    HookVerdict,
+    PostRunConfirmation,
+    PromptCommand,
+    Question,
+    Section,
+    SessionHandle,
+)
 from core.tools import RunningTool, Tool
 from utils.i18n import Phrase, Text
 
@@ -31,6 +39,35 @@ class PreparesContext(ABC):
 
         It gets the answers of all calls so far. Be quick.
         """
+
+
+class AsksPerson(ABC):
+    @abstractmethod
+    def questions(self) -> Sequence[Question]:
+        """Return what the person must decide before the model is asked; asked in every step.
+
+        Each is put once.
+        """
+
+
+class OffersCommands(ABC):
+    @abstractmethod
+    def prompt_commands(self) -> Mapping[str, PromptCommand]:
+        """Return the commands of the person's and of the project's there are now, by name.
+
+        Asked for each list and each name that is no command of ours: be quick.
+        """
+
+
+class OffersTools(ABC):
+    @abstractmethod
+    def listed_tools(self) -> tuple[Tool, ...]:
+        """Return the tools that are in the list which the model gets: the same object as long as
+        the session is the same, or every request would cost all of its tokens anew."""
+
+    @abstractmethod
+    def find_tool(self, name: str) -> Tool | None:
+        """Return the tool *name*, in that list or not, None where there is none."""
 
 
 class ProvidesStatus(ABC):
@@ -96,6 +133,12 @@ class FlagsCalls(ABC):
         """Return why this call needs the person's leave even in guarded mode, or None."""
 
 
+class ConfinesRuns(ABC):
+    @abstractmethod
+    def run_tier(self, tool: Tool, arguments: Mapping[str, Any]) -> str:
+        """Return the `RunCard.tier` that this call would have, "" where it runs no program."""
+
+
 class PreviewsCalls(ABC):
     @abstractmethod
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
@@ -116,6 +159,27 @@ class RecordsCalls(ABC):
     @abstractmethod
     def after_call(self, call_id: str, turn: int) -> None:
         """Be told that such a call is over, however it ended."""
+
+
+class RunsHooks(ABC):
+    @abstractmethod
+    def has_hooks(self, event: HookEvent, tool: str = "") -> bool:
+        """Return whether a hook of the person's or the project's is to run; be quick."""
+
+    @abstractmethod
+    def run_hooks(
+        self,
+        event: HookEvent,
+        tool: str,
+        arguments: Mapping[str, Any],
+        result: str,
+        *,
+        is_read_only: bool,
+    ) -> HookVerdict:
+        """Run those there are, in order, and return what they say; none of them raises.
+
+        Where the session *is_read_only*, nothing of the project's runs.
+        """
 
 
 class RunsForPerson(ABC):
@@ -204,6 +268,9 @@ class HoldsResources(ABC):
 HOOKS: tuple[type[ABC], ...] = (
     ProvidesContext,
     PreparesContext,
+    AsksPerson,
+    OffersCommands,
+    OffersTools,
     ProvidesStatus,
     ProvidesWarnings,
     ProvidesNews,
@@ -211,6 +278,7 @@ HOOKS: tuple[type[ABC], ...] = (
     MarksProgress,
     RedactsText,
     FlagsCalls,
+    ConfinesRuns,
     PreviewsCalls,
     RecordsCalls,
     ConfirmsCalls,
@@ -218,6 +286,7 @@ HOOKS: tuple[type[ABC], ...] = (
     PreparesTurns,
     FinishesTurns,
     RestsAfterTurns,
+    RunsHooks,
     RunsForPerson,
     BindsToSession,
     FollowsSession,

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
+from itertools import takewhile
 from posixpath import normpath
+from typing import TYPE_CHECKING
 
 from core.cards import Card, TextCard
+from core.command_table import CommandTable
 from core.commands import Commands, must_wait_message
+from core.conversation.citations import Citations, citations_of
 from core.conversation.context_updates import context_diff
 from core.conversation.context_window import ContextWindow
-from core.conversation.history import History, lost_result
-from core.conversation.messages import SHELL_ESCAPE, Record, ToolCall, User, Wire
+from core.conversation.history import NATIVE_FAILURES, History, lost_result
+from core.conversation.messages import SHELL_ESCAPE, Record, StateRecord, ToolCall, User, Wire
 from core.conversation.result_texts import INTERRUPTED_TEXT
 from core.conversation.store import Store
 from core.conversation.transcript import turn_end_record
 from core.events import CommandAnswered, TurnFinished, TurnStarted
-from core.feature import Command, Feature, Section, commands_of
+from core.feature import Command, Feature, PromptCommand, Section, commands_of
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval, ApprovalMode
 from core.loop.thinking import Mode
@@ -27,6 +32,7 @@ from core.loop.turn_context import Turn
 from core.observer import Observer, observe
 from core.redaction import map_strings
 from core.session import NamedModel, SessionManager
+from core.tool_texts import fill_template
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Usage
@@ -34,6 +40,12 @@ from utils.pictures import Picture
 from utils.text.clean import visible
 from utils.text.lines import replace_lone_surrogates
 from utils.waiting import Stop
+
+if TYPE_CHECKING:
+    from core.loop.tool_calls import FinishedCall
+
+FAILURES_BEFORE_OFFER = 2
+"""Replies of a session without native calls that could have had some, before text is offered."""
 
 
 @dataclass(kw_only=True)
@@ -77,15 +89,16 @@ class MainTerminal:
 
     def __post_init__(self, feature_list: Sequence[Feature]) -> None:
         self.features = FeatureSet(feature_list)
-        self.tools = Toolbox.of(self.features)
+        self.tools = Toolbox.of(self.features, self.features.tool_sources)
         self.approval = Approval(self.approval_mode, self.features.approval_reason)
         self.sessions = SessionManager(self)
         self.window = ContextWindow(self)
         self.is_in_turn = False
         command_sources = [Commands(self), *self.features]
-        self.commands: Mapping[str, Command] = {
-            command.name: command for feature in command_sources for command in commands_of(feature)
-        }
+        self.commands = CommandTable(
+            (command for feature in command_sources for command in commands_of(feature)),
+            self.features.prompt_commands,
+        )
         self.features.bind(self)
 
     # --- in: a line ------------------------------------------------------------------------------
@@ -115,7 +128,10 @@ class MainTerminal:
 
         pictures = tuple(self.load_pictures(line) if attached is None else attached)
         if line.startswith("/") and not pictures:
-            yield self._run_command(line)
+            if prompt := self._prompt_of(line):
+                yield from self._run_prompt(line, prompt, queued)
+            else:
+                yield self._run_command(line)
             return
         if self.runs_shell_escapes and line.startswith(SHELL_ESCAPE) and not pictures:
             yield from self._run_shell_escape(line, queued)
@@ -148,6 +164,51 @@ class MainTerminal:
         self._begin_turn()
         yield from self._track_turn(run_shell_escape(self, escape, line, queued))
 
+    def run_calls(
+        self,
+        line: str,
+        calls: Sequence[ToolCall],
+        results: list[FinishedCall],
+        *,
+        is_private: bool = False,
+    ) -> Turn:
+        """Run *calls* that no model asked for, in a turn called *line*; fill *results*.
+
+        The model reads nothing of those that are *is_private*. A stop from before counts no more.
+        """
+        self.stop.clear()
+        return self._with_observer(self._run_calls(line, calls, results, is_private=is_private))
+
+    def _run_calls(
+        self,
+        line: str,
+        calls: Sequence[ToolCall],
+        results: list[FinishedCall],
+        *,
+        is_private: bool,
+    ) -> Turn:
+        from core.loop.direct_calls import run_direct_calls
+
+        self._begin_turn()
+        yield from self._track_turn(
+            run_direct_calls(self, line, calls, results, is_private=is_private)
+        )
+
+    def _prompt_of(self, line: str) -> PromptCommand | None:
+        """Return the command that *line* gives, where that says something to the model."""
+        command = self.commands.get(line.split(maxsplit=1)[0])
+        return command.prompt if command else None
+
+    def _run_prompt(self, line: str, prompt: PromptCommand, queued: tuple[str, ...]) -> Turn:
+        from core.loop.prompt_command import run_prompt_command
+
+        if prompt.problem:
+            name = prompt.usage.split()[0]
+            yield CommandAnswered(name, TextCard(prompt.help), ok=False)
+            return
+        self._begin_turn()
+        yield from self._track_turn(run_prompt_command(self, prompt, line, queued))
+
     @property
     def has_open_question(self) -> bool:
         """Whether the session was left at a question, and is ours: see `resume_turn`."""
@@ -159,7 +220,7 @@ class MainTerminal:
             decision = self.approval.decide(tool, tool.arguments(calls[0]), was_asked=True)
         except ToolError:  # there is no such tool any more
             return False
-        return decision.verdict == "ask"
+        return decision.verdict == "ask" or tool.spec.asks_person
 
     def resume_turn(self) -> Turn:
         """Ask again what was asked when the session was left, and go on with its turn."""
@@ -253,7 +314,12 @@ class MainTerminal:
 
     def build_request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
-        return [{"role": "system", "content": self.system_prompt}, *self.history.messages()]
+        return [{"role": "system", "content": self.system_text}, *self.history.messages()]
+
+    @property
+    def system_text(self) -> str:
+        """The system prompt as it is sent: one that has a place for the tools tells of them."""
+        return fill_template(self.system_prompt, self.tools, self.model.profile.protocol)
 
     def announce_request(self, messages: Sequence[Wire]) -> None:
         if self.observer:
@@ -273,6 +339,9 @@ class MainTerminal:
     def after_call(self, tool: Tool, call_id: str) -> None:
         self.features.after_call(tool, call_id, self.history.turn)
 
+    def recorded(self, call_id: str) -> AbstractContextManager[None]:
+        return self.features.recorded(f"{call_id}-{self.history.turn}", self.history.turn)
+
     def on_files_changed(self, outcome: Outcome) -> None:
         self.features.on_files_changed(outcome.changes)
         self.save_state()
@@ -284,6 +353,23 @@ class MainTerminal:
         if end.why != "done":  # the model's last word says that itself
             self.record(turn_end_record(self.history.turn, end))
         self.features.on_turn_finished()
+
+    def citations(self) -> Citations:
+        history = self.history
+        newest = takewhile(lambda one: one[0] == history.turn, reversed(history.records))
+        return citations_of([record for _, record in newest][::-1])
+
+    def native_failure(self) -> Phrase | None:
+        if self.model.profile.protocol != "native":
+            return None
+        count = int(self.history.state.get(NATIVE_FAILURES, 0)) + 1
+        self.record(StateRecord(NATIVE_FAILURES, count))
+        if count != FAILURES_BEFORE_OFFER:
+            return None
+        return phrase(
+            "The model has trouble calling tools. It may do better with calls in text: "
+            "/model set protocol=vcp."
+        )
 
     def over_budget_reason(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
@@ -332,6 +418,14 @@ class MainTerminal:
 
     # --- the session -----------------------------------------------------------------------------
 
+    def pause(self) -> None:
+        """Let another process work in the session until `go_on`: see `SessionManager.pause`."""
+        self.sessions.pause()
+
+    def go_on(self) -> None:
+        """Go on in the session that was paused: see `SessionManager.go_on`."""
+        self.sessions.go_on()
+
     @property
     def session(self) -> str:
         """The id of the session that it is in, "" before anything was kept of it."""
@@ -352,6 +446,12 @@ class MainTerminal:
 
     def save_state(self) -> None:
         self.sessions.save_state()
+
+    def begin_turn(self, line: str) -> int:
+        """Begin a turn for what the command in *line* does to the files; return its number."""
+        self._begin_turn()
+        self.record(User(line, is_private=True))
+        return self.history.turn
 
     def new(self) -> None:
         """Begin an empty session in the mode of this one; the first thing said makes it."""

@@ -25,6 +25,11 @@ def served(model: NamedModel, name: str) -> str:
     return name
 
 
+def is_served(model: NamedModel, name: str) -> bool:
+    """Return whether a server lists *name* among its models."""
+    return name in model.models(name)
+
+
 def set_fields(model: NamedModel, said: Iterable[str]) -> None:
     """Change the profile of the server of *model*: all that is *said*, or nothing.
 

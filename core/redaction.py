@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from functools import cache
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Value = TypeVar("Value")
 TextTransform = Callable[[str], str]
@@ -21,7 +24,11 @@ class Redactor(Protocol):
 
 
 def map_strings(value: Value, transform: TextTransform) -> Value:
-    """Return *value* with every text in it changed; keys and numbers stay as they are."""
+    """Return *value* with every text in it changed.
+
+    Keys, numbers and the words of our own that a `Literal` names stay as they are: a file of the
+    project may call any word a secret.
+    """
     return _map_strings(value, transform)  # type: ignore[no-any-return]
 
 
@@ -34,9 +41,34 @@ def _map_strings(value: Any, transform: TextTransform) -> Any:
         return type(value)(_map_strings(item, transform) for item in value)
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return value
-    old = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    old = {name: getattr(value, name) for name in _fields_with_text(type(value))}
     new = {name: _map_strings(item, transform) for name, item in old.items()}
     return dataclasses.replace(value, **new) if new != old else value
+
+
+@cache
+def _fields_with_text(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields of the dataclass *kind*, but for those of a `Literal`."""
+    names = vars(sys.modules[kind.__module__])
+    return tuple(
+        field.name
+        for field in dataclasses.fields(kind)
+        if not _is_literal(_evaluated(field.type, names))
+    )
+
+
+def _evaluated(hint: Any, names: dict[str, Any]) -> Any:
+    """Return what the annotation *hint* means among *names*, None where that is not known."""
+    try:
+        return get_type_hints(SimpleNamespace(__annotations__={"it": hint}), names)["it"]
+    except NameError:  # imported for the type checker alone
+        return None
+
+
+def _is_literal(hint: Any) -> bool:
+    if get_origin(hint) in (Union, UnionType):
+        return all(one is NoneType or _is_literal(one) for one in get_args(hint))
+    return get_origin(hint) is Literal
 
 
 class StreamRedactor:

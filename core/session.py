@@ -87,6 +87,8 @@ class SessionManager:
         self.history = History(self._persist)
         self.locked_by: Phrase | None = None
         self._is_closed = False
+        self._paused_at: int | None = None
+        """The length of the session when it was paused, None while it is not."""
         self._create_lock = threading.RLock()
         self._defaults = self._settings()
 
@@ -139,6 +141,28 @@ class SessionManager:
         if self.locked_by:  # somebody was faster
             raise UserError(self.locked_by)
 
+    def pause(self) -> None:
+        """Let another process work in the session until `go_on`; until then say nothing in it."""
+        if self.id and not self.locked_by and self._paused_at is None:
+            self._paused_at = self._owner.store.length(self.id)
+            self._owner.store.release(self.id)
+
+    def go_on(self) -> None:
+        """Make the session that was paused ours again; read it anew if anybody worked in it.
+
+        Raises `UserError` while another process has it, and when it is gone.
+        """
+        if self._paused_at is None:
+            return
+        session = self.id
+        self._owner.store.claim(session)
+        length, self._paused_at = self._paused_at, None
+        if self._owner.store.length(session) != length:
+            self._leave_session()
+            self.resume(session)
+        if self.locked_by:  # somebody was faster
+            raise UserError(self.locked_by)
+
     def refresh_read_only(self) -> None:
         """Read anew a session that is only read; it is ours from then on if nobody runs it now."""
         if not self.locked_by:
@@ -186,6 +210,7 @@ class SessionManager:
             self._owner.store.release(self.id)
             self._switch_session("")
         self.locked_by = None
+        self._paused_at = None
         self.history = History(self._persist)
 
     def close(self) -> None:

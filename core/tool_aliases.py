@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.tools import Tool, Toolbox
+from core.tools import Tool, Toolbox, ToolError
+from utils.text.strict_json import read_json
 
 _PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use)[._:/]+")
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
@@ -49,7 +50,31 @@ def resolve_call(
 ) -> tuple[str, Mapping[str, Any]]:
     """Return the name and the arguments of the call that is meant, as they are where in doubt."""
     tool = _find_tool(tools, name)
+    if tool and tool.spec.forwards and (forwarded := _forwarded(tools, tool, arguments)):
+        tool, arguments = forwarded
     return (tool.name, _rename_arguments(tool, arguments)) if tool else (name, arguments)
+
+
+def _forwarded(
+    tools: Toolbox, tool: Tool, arguments: Mapping[str, Any]
+) -> tuple[Tool, Mapping[str, Any]] | None:
+    """Return the tool that a call of *tool* names, with its arguments; None where that is unsure.
+
+    So it is asked about, shown and recorded as what it is.
+    """
+    name, inner = arguments.get(tool.spec.forwards), arguments.get("arguments", {})
+    if isinstance(inner, str):
+        try:
+            inner = read_json(inner)
+        except ValueError:
+            return None
+    if not isinstance(name, str) or not isinstance(inner, dict):
+        return None
+    try:
+        target = tools.find(name)
+    except ToolError:
+        return None
+    return None if target.spec.forwards else (target, inner)
 
 
 def _find_tool(tools: Toolbox, name: str) -> Tool | None:

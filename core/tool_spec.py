@@ -76,6 +76,11 @@ class ToolSpec:
     outside: str = ""
     """The argument that is "outside" for a call that nothing confines: the person is always asked
     about that one, and to the letter."""
+    asks_person: bool = False
+    """Whether it is there to ask the person something: left at that, it is run again."""
+    forwards: str = ""
+    """The argument with the name of another tool, which is the one that is called; the arguments
+    of that are in `arguments`."""
     when_cut: str = ""
     """How the model may say in parts what was too long for one call."""
 

@@ -12,15 +12,18 @@ import inspect
 import json
 import types
 import typing
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Protocol, get_args, get_origin, get_type_hints
 
 from core.cards import Card, Change, TextCard
 from core.conversation.messages import ToolCall, Wire
 from core.conversation.result_texts import FAILED_PREFIX
+from core.events import PersonQuestion, Reply
 from core.tool_spec import ProgramArgument, Risk, ToolSpec, marked, spec_of, tool
+from core.tool_switches import ToolSwitches
+from utils.error_codes import ErrorCode
 from utils.i18n import Text, UserError, phrase
 from utils.pictures import Picture
 from utils.text.strict_json import read_json
@@ -32,6 +35,7 @@ __all__ = [
     "RunningTool",
     "Tool",
     "ToolError",
+    "ToolSource",
     "ToolSpec",
     "Toolbox",
     "failure_outcome",
@@ -43,19 +47,24 @@ __all__ = [
 class ToolError(Exception):
     """A failure that the model should read, in one sentence it can act on.
 
-    The model reads it in English; the person reads a phrase in their own language.
+    The model reads it in English; the person reads a phrase in their own language, a program the
+    code.
     """
 
-    def __init__(self, message: Text) -> None:
+    code: ErrorCode = "bad_arguments"
+
+    def __init__(self, message: Text, code: ErrorCode | None = None) -> None:
         super().__init__(str(message))
         self.message = message
+        if code:
+            self.code = code
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """*text* is for the model, *card* for people, *changes* for whoever follows the files.
 
-    *pictures* go to the model with the text.
+    *pictures* go to the model with the text. *error_code* tells programs why it is not *ok*.
     """
 
     text: str
@@ -63,21 +72,29 @@ class Outcome:
     ok: bool = True
     changes: tuple[Change, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    error_code: ErrorCode | None = None
 
 
-RunningTool = Generator[str, None, Outcome]
-"""A tool in progress: it yields output as it appears and returns its outcome."""
+OWN_SOURCE = "Onefold"
+"""The `Tool.source` of our own tools."""
+
+RunningTool = Generator[str | PersonQuestion, Reply | None, Outcome]
+"""A tool in progress: it yields output as it appears and returns its outcome.
+
+A question that it yields is sent the person's reply, or None when nobody is there.
+"""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool on offer. *schema* is the JSON schema of its arguments, an object."""
+    """One tool. *schema* is the JSON schema of its arguments, an object; *source* who brings it."""
 
     name: str
     description: str
     spec: ToolSpec
     schema: dict[str, Any]
     function: Callable[..., Outcome | RunningTool] = field(compare=False)
+    source: str = OWN_SOURCE
 
     @classmethod
     def of(cls, method: Callable[..., Any]) -> Tool:
@@ -134,48 +151,140 @@ class Tool:
         }
 
 
-class Toolbox:
-    """The tools on offer, by name, in the order they were given.
+class _Offer:
+    """The tools that the model is offered: a list that never changes, once it is made."""
 
-    *absent* declares those that are not, by name: an earlier session may have used them.
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+
+    @cached_property
+    def wire(self) -> list[Wire]:
+        return [tool.to_wire() for tool in self.tools.values()]
+
+
+class ToolSource(Protocol):
+    """Where tools come from that are known only while a session runs; see `OffersTools`."""
+
+    def listed_tools(self) -> tuple[Tool, ...]: ...
+    def find_tool(self, name: str) -> Tool | None: ...
+
+
+class Toolbox:
+    """The tools on offer, by name, in the order they were given, then those of *sources*.
+
+    *absent* declares those that are not, by name: an earlier session may have used them. So may it
+    have used those that are switched off, which are not on offer either.
     """
 
-    def __init__(self, tools: Iterable[Tool], absent: Mapping[str, ToolSpec] | None = None) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+    def __init__(
+        self,
+        tools: Iterable[Tool] = (),
+        absent: Mapping[str, ToolSpec] | None = None,
+        sources: Sequence[ToolSource] = (),
+        methods: Mapping[Callable[..., Any], ToolSpec] | None = None,
+    ) -> None:
+        """*methods* are tools as well, whose schemas are made when one is first wanted."""
+        self._given = tuple(tools)
+        self._methods = methods or {}
         self._absent = absent or {}
+        self._sources = sources
+        self._switches = ToolSwitches()
+        self._offer: _Offer | None = None
+        self._listed: tuple[tuple[Tool, ...], ...] = ()  # what of *sources* is in it
 
     @classmethod
-    def of(cls, features: Iterable[object]) -> Toolbox:
+    def of(cls, features: Iterable[object], sources: Sequence[ToolSource] = ()) -> Toolbox:
         """Collect every method marked with `tool` from *features*, and what they stand in for."""
         features = tuple(features)
         absent = (kind for feature in features for kind in getattr(feature, "stands_in_for", ()))
         return cls(
-            (
-                Tool.of(getattr(feature, name))
+            absent={name: spec for kind in absent for name, spec in marked(kind).items()},
+            sources=sources,
+            methods={
+                getattr(feature, name): spec
                 for feature in features
-                for name in marked(type(feature))
-            ),
-            {name: spec for kind in absent for name, spec in marked(kind).items()},
+                for name, spec in marked(type(feature)).items()
+            },
         )
+
+    @cached_property
+    def _own(self) -> Mapping[str, Tool]:
+        return {tool.name: tool for tool in (*self._given, *map(Tool.of, self._methods))}
+
+    def _listed_tools(self) -> Iterator[Tool]:
+        return (tool for source in self._sources for tool in source.listed_tools())
 
     @property
     def specs(self) -> Mapping[str, ToolSpec]:
         """The declaration of each tool by name, also of those that are not on offer."""
-        return {**self._absent, **{tool.name: tool.spec for tool in self}}
+        return {**self._absent, **self._own_specs()}
+
+    def _own_specs(self) -> Mapping[str, ToolSpec]:
+        others = {tool.name: tool.spec for tool in (*self._listed_tools(), *self._given)}
+        return others | {method.__name__: spec for method, spec in self._methods.items()}
+
+    @property
+    def installed(self) -> Iterable[Tool]:
+        """Every tool, also one that is switched off."""
+        others = (tool for tool in self._listed_tools() if tool.name not in self._own)
+        return (*self._own.values(), *others)
+
+    @property
+    def switches(self) -> ToolSwitches:
+        return self._switches
+
+    def switch(self, switches: ToolSwitches) -> bool:
+        """Offer what *switches* allow from the next request on; return whether that is another
+        list than before."""
+        before, self._switches, names = self._switches, switches, [*self._own_specs()]
+        if [*map(before.allows, names)] == [*map(switches.allows, names)]:
+            return False
+        self._offer = None
+        return True
+
+    def _on_offer(self) -> _Offer:
+        listed = tuple(source.listed_tools() for source in self._sources)
+        if self._offer is None or any(
+            new is not old for new, old in zip(listed, self._listed, strict=True)
+        ):
+            self._listed = listed
+            self._offer = _Offer(t for t in self.installed if self._switches.allows(t.name))
+        return self._offer
 
     def __iter__(self) -> typing.Iterator[Tool]:
-        return iter(self._tools.values())
+        return iter(self._on_offer().tools.values())
 
-    @cached_property
+    @property
     def wire(self) -> list[Wire]:
-        """The tool list as it goes over the wire: the same object, byte for byte, every time."""
-        return [tool.to_wire() for tool in self._tools.values()]
+        """The tool list as it goes over the wire: the same object, byte for byte, every time.
+
+        Another one only after `switch`, and once *sources* have theirs.
+        """
+        return self._on_offer().wire
 
     def find(self, name: str) -> Tool:
-        """Return the tool *name*. Raises `ToolError` that names those there are."""
-        if name in self._tools:
-            return self._tools[name]
-        raise ToolError(f"There is no tool {name!r}. There are: {', '.join(self._tools)}.")
+        """Return the tool *name* on offer. Raises `ToolError` that says what there is instead."""
+        if name in (offered := self._on_offer().tools):
+            return offered[name]
+        known = ", ".join(offered) or "none"
+        found = self._find_installed(name)
+        if found is None:
+            raise ToolError(f"There is no tool {name!r}. There are: {known}.", "not_found")
+        if self._switches.allows(name):  # one of a source's that did not fit into the list
+            return found
+        raise ToolError(
+            f"The tool {name!r} is switched off in this project, so nothing was done. Do "
+            f"without it. There are: {known}.",
+            "not_found",
+        )
+
+    def find_installed(self, name: str) -> Tool:
+        """Return the tool *name*, also where it is switched off. Raises `ToolError`."""
+        return self._find_installed(name) or self.find(name)
+
+    def _find_installed(self, name: str) -> Tool | None:
+        found = (source.find_tool(name) for source in self._sources)
+        return self._own.get(name) or next(filter(None, found), None)
 
     def run(self, tool: Tool, arguments: Mapping[str, Any]) -> RunningTool:
         """Run *tool*; a `ToolError` or `UserError` becomes an outcome that the model can read."""
@@ -183,7 +292,7 @@ class Toolbox:
             result = tool.function(**arguments)
             return (yield from result) if isinstance(result, Generator) else result
         except (ToolError, UserError) as error:
-            return failure_outcome(error.message)
+            return failure_outcome(error)
 
 
 def run_to_end(running: RunningTool) -> Outcome:
@@ -196,8 +305,10 @@ def run_to_end(running: RunningTool) -> Outcome:
             return outcome
 
 
-def failure_outcome(text: Text) -> Outcome:
-    return Outcome(f"{FAILED_PREFIX} {text}", TextCard(phrase("Failed"), text), ok=False)
+def failure_outcome(error: ToolError | UserError) -> Outcome:
+    """Return the outcome of a call that failed by *error*."""
+    card = TextCard(phrase("Failed"), error.message)
+    return Outcome(f"{FAILED_PREFIX} {error.message}", card, ok=False, error_code=error.code)
 
 
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -215,14 +326,17 @@ def _schema(method: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _property(hint: Any, default: Any) -> dict[str, Any]:
-    """Return the schema of one parameter; `X | None` is an optional X, its default unsaid."""
+    """Return the schema of one parameter; `X | None` is an optional X, its default unsaid.
+
+    So is that of a flag, which is off unless it is set.
+    """
     description_entry: dict[str, Any] = {}
     if get_origin(hint) is typing.Annotated:
         hint, description = get_args(hint)
         description_entry = {"description": description}
     if get_origin(hint) in (types.UnionType, typing.Union):
         (hint,) = [kind for kind in get_args(hint) if kind is not types.NoneType]
-    if default not in (inspect.Parameter.empty, None, ""):
+    if default is not False and default not in (inspect.Parameter.empty, None, ""):
         description_entry["default"] = default
     return {**_type_schema(hint), **description_entry}
 
@@ -234,6 +348,8 @@ def _type_schema(hint: Any) -> dict[str, Any]:
         return {"type": "string", "enum": list(get_args(hint))}
     if get_origin(hint) is list:
         return {"type": "array", "items": _type_schema(get_args(hint)[0])}
+    if get_origin(hint) is dict:
+        return {"type": "object"}
     if typing.is_typeddict(hint):
         fields = {name: _type_schema(kind) for name, kind in get_type_hints(hint).items()}
         return {"type": "object", "properties": fields, "required": list(fields)}
@@ -256,7 +372,7 @@ def _coerce(path: str, schema: Mapping[str, Any], value: Any) -> Any:
         raise ToolError(f"{path} must be one of {', '.join(schema['enum'])}, not {value!r}.")
     if kind == "array":
         return [_coerce(f"{path}[{i}]", schema["items"], item) for i, item in enumerate(value)]
-    if kind == "object":
+    if kind == "object" and "properties" in schema:
         if missing := [name for name in schema["required"] if name not in value]:
             raise ToolError(f"{path} needs {', '.join(missing)}.")
         return {n: _coerce(f"{path}.{n}", s, value[n]) for n, s in schema["properties"].items()}
@@ -280,9 +396,18 @@ def _has_type(kind: str, value: Any) -> bool:
             return isinstance(value, str)
 
 
+_HEAD = 80
+"""Characters in which a call that came as a text block says so."""
+
+
 def _malformed_message(call: ToolCall, when_cut: str) -> str:
     quoted = call.broken if len(call.broken) <= 300 else f"{call.broken[:300]}…"
     parts = f" ({when_cut})" if when_cut else ""
+    if "[TOOL_REQUEST]" in call.broken[:_HEAD]:
+        return (
+            f"This {call.name} call was cut off, so nothing was done. It was: {quoted}\nSend the "
+            f"whole block again; if the content was too long to fit, write it in parts{parts}."
+        )
     return (
         f"The arguments of this {call.name} call were not a whole JSON object, so nothing was "
         f"done. They were: {quoted}\nSend the call again with valid JSON; if the content was too "

@@ -26,6 +26,7 @@ from core.loop.turn import drive
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from core.redaction import map_strings
+from utils.error_codes import ErrorCode
 from utils.i18n import Phrase
 from utils.pictures import Picture
 from utils.text.clean import visible
@@ -122,9 +123,9 @@ class WebTerminal(MainTerminal):
         self.delivery.expect_first(command_id)
         self.delivery.add(answer)
 
-    def report_failure(self, why: Phrase) -> None:
+    def report_failure(self, why: Phrase, code: ErrorCode) -> None:
         """Tell that the turn ended by a failure of our own, after `handle` raised."""
-        self.delivery.send(TurnFinished("error", why))
+        self.delivery.send(TurnFinished("error", why, error_code=code))
 
     def answer_question(self, call_id: str, reply: Reply) -> bool:
         """Answer the question of *call_id*; return False when nobody (any longer) asks it.
@@ -135,10 +136,9 @@ class WebTerminal(MainTerminal):
         with self._condition:
             if call_id not in self.open_questions or self._is_suspending:
                 return False
-            if self._current_call and self._current_call.call_id == call_id and reply.yes:
-                resolve_approval(
-                    reply, self.tools.find(self._current_call.name), self._current_call.arguments
-                )
+            call = self._current_call
+            if call and call.call_id == call_id and call.name in self.tools.specs and reply.yes:
+                resolve_approval(reply, self.tools.find_installed(call.name), call.arguments)
             self._replies[call_id] = reply
             self._condition.notify_all()
         self.on_question_changed()

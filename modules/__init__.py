@@ -1,36 +1,53 @@
 """The features that plug into the core, one a file; a feature of several files is a package.
 
+- acp/             The screen of editors: the Agent Client Protocol (ACP) on standard input and
+                   output.
+- assembly/        Puts together what the command line asks for: the model's client, the project,
+                   the screens.
 - checkpoints/     Undo for everything that happens to the folder, with or without git.
 - cli/             The terminal: options, the dialogue, and `-p` for one task.
 - files/           Files of the project: opened, read, told apart and listed, below one folder only.
+- git/             Git for the model: commits, with the hooks of the repository, and remotes.
+- hooks/           Hooks: programs of the person's and the project's around calls, in the format of
+                   other agents.
 - import_history/  Bringing in a conversation that another program, or another Onefold, kept in a
                    JSON file.
+- instructions/    Instructions of a project: AGENTS.md, found where it counts, told as it is, asked
+                   about.
 - jobs/            Jobs: programs that run on in the background after the call that started them.
+- mcp_client/      MCP client: servers of tools, resources and prompts, confined like the model.
+- mcp_server/      The screen of programs: the Model Context Protocol (MCP) on standard input and
+                   output.
 - models/          The servers of models: those on this machine, and what is learnt of each.
+- own_commands/    Commands of one's own: files of Markdown, in the format that other agents read as
+                   well.
 - pictures/        Pictures that a model may look at: from a message, or from a file of the project.
 - practice/        The practice model of `--offline`: no AI, a documented handful of requests, the
                    real tools.
+- preview/         Previews: what a job serves inside the sandbox, shown in the person's browser.
+- runs/            Runs of programs, around the tools for them: what is watched, and what is told of
+                   them.
 - sandbox/         Programs of the model, run so that they cannot do more than they should.
 - secrets/         Secrets: found, replaced by names before anybody sees them, and put back where
                    they work.
 - sessions/        The sessions of a project on disk.
+- stdio_server/    Serving a protocol on standard input and output: what the room of each such
+                   protocol needs.
 - storage/         SQLite and files for all that Onefold keeps, with every failure explained.
+- tool_tester/     The tool tester: a call as a model writes it, run, looked at, kept and run again.
 - web/             The browser screen: pages, sockets and the API around the terminals of open
                    sessions.
 - annotations      Notes on files: one for each, kept outside the project, staying with the file.
+- answer_schema    The JSON schema that an answer has to match (`--output-schema`): told, and
+                   checked.
 - app_context      Everything that all terminals on one project share: its folder, and where its
                    data is kept.
-- assembly         Puts together what the command line asks for: the model's client, the project,
-                   the screens.
+- ask_person       The model's own questions to the person.
 - export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
 - file_manager     The model's tools for the files and folders of the project.
 - focus            Focus: up to three files whose current content the model always has.
 - fork             `/fork`: go on from an earlier turn in a session of its own, in a folder of its
                    own if wished.
-- git_commit       Commits for the model: by git itself, outside the sandbox, so that nothing it
-                   would run runs.
-- git_remote       Git with others, for the model: fetch, pull, push and clone, as the person and
-                   only with a yes.
 - history_tool     Turns of earlier in this session, readable by the model like a file.
 - keep_json        The conversation as one JSON file after each turn, for other programs to read.
 - mass_deletion    A pause before a loss: a run that deleted much is shown to the person before
@@ -48,11 +65,14 @@
 - terminal_ops     The tools that run programs, in the sandbox, and say what these did to the files.
 - text_search      The model's tool for finding text in the files of the project.
 - todos            The model's plan for a task, kept where the person sees it.
+- tool_switches    Tools of the model, looked at and switched on and off: `/tools`. A project keeps
+                   the switches.
 - toolbox          The features of a session: the one list to add a new one to.
+- trace            A trace of turns, steps, calls and commands as OpenTelemetry spans (`--trace
+                   FILE`).
 - translator       The translator: the words on screen, in the language of the person.
 """
 
 EXPORTS = {
-    "assembly": ["run"],
     "translator": ["Translator"],
 }

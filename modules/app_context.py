@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.files.git.common_dir import exclude_project
+from modules.files.git.temporary_folder import exclude_project
 from modules.files.own_code import OwnCode
 from modules.files.project import Project
 from modules.sessions.store import Sessions
@@ -33,6 +33,7 @@ class AppContext:
         *,
         root: Path,
         loader_paths: Iterable[str] = (),
+        may_be_whole_disk: bool = False,
     ) -> AppContext:
         """Open the project *folder* and its part of *data_dir*; no log will tell *secrets*.
 
@@ -40,26 +41,28 @@ class AppContext:
         `UserError` when one of the folders cannot be used.
         """
         own_code = OwnCode.find(folder, root, data_dir, loader_paths)
-        project = Project(folder, hidden=[data_dir], own_code=own_code)
+        project = Project(
+            folder, hidden=[data_dir], own_code=own_code, may_be_whole_disk=may_be_whole_disk
+        )
         exclude_project(project.root)
         data = DataFolder(data_dir, project.root)
         if data.git_record.exists():  # a run was cut short, and no git may see what it left
-            from modules.sandbox.git.protection import git_protection_of
+            from modules.sandbox.git.shared_protection import git_protection_of
 
             git_protection_of(project.root, data.git_record).recover()
         return cls(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))
 
 
-def work_folder(given: str | None, own_folder: Path, notify: Callable[[Phrase], None]) -> Path:
-    """Return the folder *given*, or the current one; for *own_folder*, a folder inside it.
+def work_folder(given: str | None, checkout: Path | None, notify: Callable[[Phrase], None]) -> Path:
+    """Return the folder *given*, or the current one; for our own *checkout*, a folder inside it.
 
     Raises `UserError` when there can be no such folder.
     """
     try:
         folder = Path(given or ".").expanduser().resolve()
-        if folder != own_folder:
+        if checkout is None or folder != checkout:
             return folder
-        folder = own_folder / "workspace"
+        folder = checkout / "workspace"
         folder.mkdir(exist_ok=True)
     except (OSError, RuntimeError, ValueError) as error:  # ValueError: a NUL in the name
         why = str(error)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
-from core.cards import Card, Change, TextCard
+from core.cards import Card, Change, Link, TextCard
+from core.conversation.citations import sources_of
 from core.conversation.history import repaired
 from core.conversation.messages import (
     Assistant,
@@ -26,9 +27,11 @@ from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, FollowsSession
 from core.redaction import map_strings
-from modules.files.git.secret_scan import SecretNamesIn
 from utils.i18n import UserError, phrase
 from utils.text.codec import to_plain
+
+if TYPE_CHECKING:
+    from modules.files.git.secret_scan import SecretNamesIn
 
 
 class Export(Feature, BindsToSession, FollowsSession):
@@ -134,13 +137,16 @@ def to_markdown(records: Sequence[Record], info: SessionInfo) -> str:
 
 
 def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
+    task: list[Record] = []
     for record in records:
+        task.append(record)
         match record:
             case User():
+                task.clear()
                 picture_lines = [f"*Picture: {one.description}*" for one in record.pictures]
                 yield "\n\n".join(["## You", *picture_lines, record.text])
             case Assistant():
-                yield from _reply_blocks(record)
+                yield from _reply_blocks(record, sources_of(task))
             case ToolResult():
                 yield f"**{record.name}** {record.state}:\n\n{_fence(record.text)}"
             case ShellResult():
@@ -153,12 +159,14 @@ def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
                 assert_never(record)
 
 
-def _reply_blocks(reply: Assistant) -> Iterator[str]:
+def _reply_blocks(reply: Assistant, sources: Mapping[int, Link]) -> Iterator[str]:
+    from core.conversation.citation_marks import with_links  # its patterns cost a start 1 ms
+
     if reply.thinking:
         seconds = f" ({reply.seconds:.0f} s)" if reply.seconds >= 1 else ""
         yield _details(f"Thinking{seconds}", _fence(reply.thinking))
     if reply.text:
-        yield f"## Onefold\n\n{reply.text}"
+        yield f"## Onefold\n\n{with_links(reply.text, sources)}"
     for call in reply.calls:
         yield f"### `{call.name}`\n\n{_fence(_pretty_arguments(call), 'json')}"
 

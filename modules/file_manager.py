@@ -19,8 +19,6 @@ from modules.files.editing.edit_operations import (
 from modules.files.editing.edit_operations import EditRequest as Asked
 from modules.files.editing.read_state import ReadState
 from modules.files.editing.text_file import NotEncodable, NotRoundTrip, TextFile
-from modules.files.listing import FolderListing
-from modules.files.paging import read_excerpt, read_part
 from modules.files.preview import FilePreviews
 from modules.files.project import BinaryFile, ContentChanged, MissingPath, Project
 from modules.pictures.formats import MAX_PICTURE_FILE_BYTES
@@ -105,6 +103,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     )
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
         """Show the tree of a folder with sizes and notes; ignored files are left out."""
+        from modules.files.listing import FolderListing  # for calls only
+
         folder = self._project.resolve(path)
         if depth < 1:
             raise ToolError(phrase("depth counts from 1."))
@@ -137,6 +137,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         end_line: Annotated[int | None, "Inclusive."] = None,
     ) -> Outcome:
         """Read a text file, its lines numbered as in 12│text; a long one by parts."""
+        from modules.files.paging import read_part  # for calls only
+
         if (path + "/").startswith("@history/") and self._read_history is not None:
             return read_part(path, TextFile.new(self._read_history(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
@@ -150,6 +152,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             raise
 
     def _read_text(self, name: str, start_line: int, end_line: int | None) -> Outcome:
+        from modules.files.paging import read_excerpt, read_part  # for calls only
+
         if end_line is not None and 1 <= start_line <= end_line:
             with self._project.read_from(name, start_line) as excerpt:
                 if excerpt is not None:

@@ -79,6 +79,7 @@ class Fork(Feature, BindsToSession):
         return CommandAnswered("/fork", card, effect="session")
 
     def _fork_with_files(self, session_handle: SessionHandle, turn: int) -> Card:
+        self._recorder.refuse_whole_disk()
         target = self._unused_sibling()
         skipped = self._recorder.clone_project(turn, target)
         try:
@@ -100,6 +101,7 @@ class Fork(Feature, BindsToSession):
         records = [one for one in self._store.load(session_handle.session) if one[0] <= turn]
         other_project = OtherProject(self._data, target)
         try:
+            other_project.copy_consents(DataFolder(self._data, self._root).consents)
             info, notes = self._store.info(session_handle.session), _notes_after(records)
             return other_project.import_session(
                 info, records, notes, self._recorder.copy_history_to, self._pictures

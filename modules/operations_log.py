@@ -101,9 +101,10 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
             case Warned(what) | Informed(what):
                 kind = "warning" if isinstance(event, Warned) else "info"
                 self._write(kind, {"what": str(what)})
-            case TurnFinished(why, detail, usage, seconds, still_open):
+            case TurnFinished(why, detail, usage, seconds, still_open, code):
                 outcome = {"why": why, "detail": str(detail or "")}
                 outcome |= {"still_open": str(still_open)} if still_open else {}
+                outcome |= {"error_code": code} if code else {}
                 totals = {"seconds": round(seconds, 3), "usage": to_plain(usage)}
                 self._write("end", outcome | totals)
 
@@ -129,8 +130,12 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
 
     def _write_result(self, event: ToolFinished) -> None:
         fields = {"id": event.call_id, "name": event.name, "state": event.state}
-        text = self._newest_record(ToolResult | ShellResult).text
-        self._write("answer", fields | {"seconds": round(event.seconds, 3), "text": text})
+        fields |= {"error_code": event.error_code} if event.error_code else {}
+        result = self._newest_record(ToolResult | ShellResult)
+        is_recorded = result is not None and result.call_id == event.call_id
+        # A question beside the calls, and a program of a command, leave no record.
+        text = {"text": result.text} if is_recorded else {}
+        self._write("answer", fields | {"seconds": round(event.seconds, 3)} | text)
         self._write_changes(event.changes, {"id": event.call_id})
 
     def _write_changes(self, changes: Sequence[Change], source: Fields) -> None:
@@ -147,9 +152,9 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
         return {"text": reply.text, "thinking": reply.thinking, "calls": calls}
 
     def _newest_record(self, kind: Any) -> Any:
-        """Return the newest record of *kind*; there is one whenever an event tells of it."""
+        """Return the newest record of *kind*, None where there is none."""
         records = reversed(self._session_handle.history.records)
-        return next(record for _, record in records if isinstance(record, kind))
+        return next((record for _, record in records if isinstance(record, kind)), None)
 
     # --- writing ---------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from modules.files.project import Project
 from modules.pictures.picture_store import PictureStore
 from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
+from utils.system.shared_file import SharedFile
 
 CopyUndoHistory = Callable[[Path, str, int], None]
 """Gives the store in a folder the undo of the present session, as another one, up to a turn."""
@@ -72,6 +73,12 @@ class OtherProject:
         finally:
             project.close()
         return session
+
+    def copy_consents(self, origin: Path) -> None:
+        """Keep there as well what is known, in the file *origin*, of instructions and commands: a
+        copy of what a call has written is nobody's own either."""
+        known = SharedFile(origin).read()
+        SharedFile(self._data_folder.consents).change(lambda before: before or known)
 
     def close(self) -> None:
         self._sessions.close()

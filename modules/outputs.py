@@ -61,7 +61,8 @@ class Outputs:
             data = self._file(int(match[1])).read_bytes()
         except FileNotFoundError:
             raise ToolError(
-                phrase("{address} is not kept (any more): run the call again.", address=address)
+                phrase("{address} is not kept (any more): run the call again.", address=address),
+                "not_found",
             ) from None
         return data.decode("utf-8", "surrogatepass")
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from string import Template
 
+from utils.i18n import UserError, phrase
+from utils.system.shared_file import SharedFile
+
 FOLDER = Path(__file__).resolve().parents[1] / "prompts"
 
 
@@ -17,3 +20,18 @@ def prompt(name: str, **values: str) -> str:
     if unknown := values.keys() - set(template.get_identifiers()):
         raise ValueError(f"the prompt {name!r} does not use {', '.join(sorted(unknown))}")
     return template.substitute(values).strip()
+
+
+def system_prompt(own_file: Path) -> str:
+    """Return the instructions of every session: those in *own_file* where the person has some.
+
+    Raises `UserError` for a file that is no text.
+    """
+    data = SharedFile(own_file).read()
+    try:
+        own_text = data.decode().strip()
+    except UnicodeDecodeError:
+        raise UserError(
+            phrase("{path} is no UTF-8 text: mend it or move it away.", path=str(own_file))
+        ) from None
+    return own_text or prompt("system")

@@ -2,63 +2,68 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import (
     Callable,
     Container,
     Generator,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from core.cards import MACHINE_PLACE, OUTSIDE_PLACE, Alarm, Change, RunCard
-from core.feature import Feature
+from core.cards import MACHINE_PLACE, OUTSIDE_PLACE, Change, RunCard
+from core.feature import Feature, Section
 from core.hooks import (
+    ConfinesRuns,
     FlagsCalls,
     HoldsResources,
+    ProvidesContext,
     ProvidesStatus,
     ProvidesWarnings,
     RunsForPerson,
 )
-from core.loop.approval import NO_BACKGROUND_OUTSIDE, AlwaysAskReason, PackagesReason
+from core.loop.approval import NO_BACKGROUND_OUTSIDE, AlwaysAskReason
 from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
-from modules.pictures.run_pictures import run_pictures
-from modules.sandbox.limits.capacity import exceeding, fit_to_machine
-from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
-from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
-from modules.sandbox.types import MAX_SECONDS, MEBIBYTE, TierName
+from modules.runs.approval_reasons import network_reason, other_python, weak_sandbox_reason
+from modules.runs.call_seconds import with_seconds
+from modules.runs.run_texts import (
+    NO_OUTPUT,
+    describe_changes,
+    ending_for_model,
+    ending_for_person,
+)
+from modules.runs.run_watch import RunWatch
+from modules.runs.sandbox_status import sandbox_status
+from modules.sandbox.limits.capacity import fit_to_machine
+from modules.sandbox.types import (
+    MAX_SECONDS,
+    Limits,
+    Network,
+    Program,
+    Report,
+    Result,
+)
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.system.programs import search_path_outside
-from utils.text.clean import clean, visible
+from utils.text.clean import clean
 from utils.waiting import Stop
 
-NO_OUTPUT = "(no output)"
-SUCCESS_PREFIX = "exit code 0 "
-STOPPED_RUN_PREFIX = "Stopped by the person"
-FILES_PREFIXES: Mapping[Literal["created", "modified", "deleted", "renamed"], str] = {
-    "created": "Files created: ",
-    "modified": "Files modified: ",
-    "deleted": "Files deleted: ",
-    "renamed": "Files renamed: ",
-}
-RUN_LATER_PREFIX = "Of these, other programs may run or obey later: "
-CHANGES_UNKNOWN = "(the folder is too large to tell which files the run changed)"
-"""Words of the answer, by which the practice model knows its parts."""
+if TYPE_CHECKING:
+    from modules.sandbox.late_sandbox import LateSandbox
+    from modules.sandbox.run.file_changes import FileChanges, FolderState
 
 _MIN_SECONDS, _DEFAULT_SECONDS, _MAX_SECONDS = 1, 60, 600  # seconds
 _DEFAULT_LIMITS = Limits()
-_MAX_NAMED = 30  # paths in one list for the model
-_MAX_NAME = 300  # characters of each
-_MAX_GUARDED = 200  # repositories inside the project
-_SIGXFSZ_EXIT_CODE = 128 + 25  # the exit code of a program ended by SIGXFSZ
+_OWN_MACHINE = (
+    "This machine is yours. Commands run on it without a sandbox: they reach all of it and the "
+    "network, and what one starts with & and its output redirected goes on after the call. Jobs "
+    "end with the session."
+)
 
 
 class RunFolder(Protocol):
@@ -75,20 +80,36 @@ class OutputShortener(Protocol):
 
 
 class JobStarter(Protocol):
-    """Runs a command in the background."""
+    """Runs commands in the background."""
 
-    def begin(self, command: str, network: Network | None) -> RunningTool: ...
+    def begin(
+        self,
+        command: str,
+        network: Network | None,
+        *,
+        screen_seconds: float | None = None,
+        at_end: Callable[[], Sequence[Phrase]] = ...,
+    ) -> RunningTool: ...
+
+    def only_sees(self, tool: Tool, arguments: Mapping[str, Any]) -> bool: ...
 
 
 class TerminalOps(
-    Feature, HoldsResources, ProvidesWarnings, FlagsCalls, ProvidesStatus, RunsForPerson
+    Feature,
+    HoldsResources,
+    ProvidesWarnings,
+    FlagsCalls,
+    ConfinesRuns,
+    ProvidesContext,
+    ProvidesStatus,
+    RunsForPerson,
 ):
     """Runs Python and shell commands of the model in the project folder."""
 
     def __init__(
         self,
         project: RunFolder,
-        sandbox: Sandbox,
+        sandbox: LateSandbox,
         stop: Stop,
         outputs: OutputShortener,
         *,
@@ -100,6 +121,7 @@ class TerminalOps(
         limits: Limits = _DEFAULT_LIMITS,
         environment: Mapping[str, str] | None = None,
         secret_names: Container[str] = (),
+        remote_tool: str = "",
     ) -> None:
         """*network_hosts* may be reached beside the package index when the person allows it.
 
@@ -108,8 +130,9 @@ class TerminalOps(
 
         *package_variables* are those of the person's environment, for their package managers. What
         they run outside of the sandbox has all of their *environment*, what the model runs there
-        all but *secret_names*.
+        all but *secret_names*. *remote_tool* is the tool that talks to the remotes of git.
         """
+        self._remote_tool = remote_tool
         self._person_environment = dict(environment or {})
         self._outside_environment = {
             name: value
@@ -122,25 +145,26 @@ class TerminalOps(
         self._package_variables = package_variables or {}
         self._network_hosts = network_hosts
         self._network_access: Network | None = None
+        self._untold: tuple[Phrase, ...] = ()
         self._root, self._own_code = project.root, project.own_code
         self._sandbox = sandbox
         self._stop = stop
         self._outputs = outputs
         self._jobs = jobs
-        self._has_guarded = False
-        self._guarded: list[str] = []
+        self._watch = RunWatch(project.root, project.own_code, sandbox)
         self._wanted_limits, self._limits = limits, fit_to_machine(limits, project.root)
         self._run_seconds, self._max_seconds = min(run_seconds, call_seconds), call_seconds
         if (run_seconds, call_seconds) != (_DEFAULT_SECONDS, _MAX_SECONDS):
             for method in (self.run_python, self.run_command):
-                timed = _with_timeouts(method, self._run_seconds, call_seconds)
+                timed = with_seconds(method, self._run_seconds, call_seconds)
                 setattr(self, method.__name__, timed)
 
     def close(self) -> None:
         self._sandbox.close()
 
     def warnings(self) -> Sequence[Phrase]:
-        return self._sandbox.warnings()
+        untold, self._untold = self._untold, ()
+        return [*self._sandbox.warnings(), *untold]
 
     @tool(
         Risk.RUN,
@@ -177,6 +201,7 @@ class TerminalOps(
         timeout: Annotated[int, f"seconds, up to {_MAX_SECONDS}"] = _DEFAULT_SECONDS,
         network: Annotated[bool, "as for run_python"] = False,
         background: Annotated[bool, "run on as a job; later calls reach its ports"] = False,
+        tty: Annotated[bool, "with a terminal, as a job"] = False,
         where: Annotated[
             Literal["sandbox", "outside"], "outside asks the person: docker, systemctl, devices"
         ] = "sandbox",
@@ -186,18 +211,25 @@ class TerminalOps(
         if "\0" in command:
             raise ToolError("A command cannot hold a NUL character. Nothing was run.")
         outside = self._outside_environment if where == OUTSIDE else None
-        if background and self._jobs:
+        if (background or tty) and self._jobs:
             if outside is not None:
                 raise ToolError(NO_BACKGROUND_OUTSIDE)
-            self._guard_repositories(scan_files(self._root, self._own_code.paths))
-            return (yield from self._jobs.begin(command, self._network() if network else None))
+            before = self._watch.begin()
+            seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds) if tty else None
+            job = self._jobs.begin(
+                command,
+                self._network() if network else None,
+                screen_seconds=seconds,
+                at_end=lambda: self._watch.disarm(before),
+            )
+            return (yield from job)
         return (yield from self._run(Program("bash", command), timeout, network, outside))
 
     def run_for_person(self, command: str, *, is_private: bool) -> RunningTool:
         if "\0" in command:
             raise ToolError(phrase("A command cannot hold a NUL character. Nothing was run."))
         program, limits = Program("bash", command), replace(self._limits, seconds=MAX_SECONDS)
-        before = scan_files(self._root, self._own_code.paths)
+        before = self._watch.scan()
         result = yield from self._run_outside(program, limits, self._person_environment)
         lines = [] if is_private else [ending_for_model(result, limits, MAX_SECONDS)]
         outcome = self._outcome(
@@ -207,6 +239,24 @@ class TerminalOps(
             note = phrase("/undo does not take this back")
             return replace(outcome, card=replace(outcome.card, note=note))
         return outcome
+
+    def run_hook(self, code: str, seconds: float) -> tuple[Result, tuple[Change, ...]]:
+        """Run *code* of a hook as `run_command` runs a command; return what it changed as well.
+
+        Raises `UserError` where it cannot be run.
+        """
+        sandbox = self._sandbox.get()
+        if prefix := sandbox.unapproved_python():
+            raise UserError(other_python(prefix))
+        limits = replace(self._limits, seconds=min(seconds, self._max_seconds))
+        before = self._watch.begin()
+        running = sandbox.run(Program("bash", code), limits, self._stop)
+        try:
+            while True:
+                next(running)
+        except StopIteration as finished:
+            result: Result = finished.value
+        return result, self._watch.end(before)[0].changes
 
     def _run(
         self,
@@ -219,9 +269,8 @@ class TerminalOps(
         seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
         limits = replace(self._limits, seconds=seconds)
         report = self._report() if outside is None else None
-        place = self._sandbox.place if report else OUTSIDE_PLACE
-        before = scan_files(self._root, self._own_code.paths)
-        self._guard_repositories(before)
+        place = self._sandbox.get().place if report else OUTSIDE_PLACE
+        before = self._watch.begin()
         network = self._network() if with_network and outside is None else None
         if outside is None:
             result = yield from self._run_sandboxed(program, limits, network)
@@ -233,9 +282,17 @@ class TerminalOps(
                 f"(timeout set to {seconds} s; {_MIN_SECONDS} to {self._max_seconds} are allowed)"
             )
         ending = ending_for_person(result)
-        if report and network is None and _is_for_network(result, report):
-            lines.append(_network_hint(report))
-            ending = _failed_for_network(report)
+        if network and result.exit_code:
+            lines += map(str, network.notes)
+        if report:
+            from modules.runs.failure_hints import failure_hints  # its patterns: for runs only
+
+            hints, failure = failure_hints(
+                *(program, result, report),
+                with_network=network is not None,
+                remote_tool=self._remote_tool,
+            )
+            lines, ending = [*lines, *hints], failure or ending
         return self._outcome(program, result, place, before, lines, ending)
 
     def _outcome(
@@ -251,14 +308,18 @@ class TerminalOps(
 
         Without *lines* nothing is kept for the model.
         """
-        file_changes = compare_scans(before, scan_files(self._root, self._own_code.paths))
-        told = [*lines, *map(str, result.notes)]
+        from modules.pictures.run_pictures import run_pictures  # for runs only
+
+        is_confined = place not in (MACHINE_PLACE, OUTSIDE_PLACE)
+        file_changes, disarmed = self._watch.end(before, is_outside=not is_confined)
+        notes = [*result.notes, *disarmed]
+        told = [*lines, *map(str, notes)]
         text = clean(result.whole).strip("\n")
         if lines:
             told.append(self._outputs.shorten(text) if text else NO_OUTPUT)
-            told += _describe_changes(file_changes)
-        toolchains = self._sandbox.toolchains()
-        shown = () if place in (MACHINE_PLACE, OUTSIDE_PLACE) else toolchains.folders
+            told += describe_changes(file_changes)
+        toolchains = self._sandbox.get().toolchains()
+        shown = toolchains.folders if is_confined else ()
         card = RunCard(
             program.language,
             program.code,
@@ -272,24 +333,25 @@ class TerminalOps(
             shown_folders=tuple(map(toolchains.shortened, shown)),
         )
         return Outcome(
-            "\n".join(told), card, ok=result.exit_code == 0, changes=file_changes.changes
+            *("\n".join(told), card, result.exit_code == 0, file_changes.changes),
+            error_code=result.error_code,
         )
 
-    def _guard_repositories(self, state: FolderState | None) -> None:
-        """Keep the repositories inside the project, those that were there before we ran anything.
+    def begin_watch(self) -> FolderState | None:
+        """Return the state of the folder before a program that is not run here works in it."""
+        return self._watch.begin()
 
-        Undo never holds what is in a `.git`; one that a program made itself is its own to change.
-        """
-        if not self._has_guarded and state is not None:
-            self._has_guarded = True
-            found = sorted(path for path in state.folders if path.endswith("/.git"))
-            self._guarded += found[:_MAX_GUARDED]
-            self._sandbox.protect(self._guarded)
+    def end_watch(self, before: FolderState | None) -> tuple[FileChanges, Sequence[Phrase]]:
+        """Return what changed since, and what was taken out of new repositories for our safety."""
+        return self._watch.end(before)
+
+    def outside_environment(self) -> Mapping[str, str]:
+        """Return the environment of what runs outside the sandbox, without the person's secrets."""
+        return self._outside_environment
 
     def guard_repository(self, folder: str) -> None:
         """Keep the repository in *folder* of the project as well, which is not a program's own."""
-        self._guarded.append(f"{folder}/.git")
-        self._sandbox.protect(self._guarded)
+        self._watch.guard(folder)
 
     def _network(self) -> Network:
         """Return the way to packages, as the person gets them, and to hosts in the settings."""
@@ -299,21 +361,23 @@ class TerminalOps(
             self._network_access = package_network(
                 self._root, self._package_variables, tuple(self._network_hosts)
             )
+            self._untold = self._network_access.notes
         return self._network_access
 
     def _run_sandboxed(
         self, program: Program, limits: Limits, network: Network | None
     ) -> Generator[str, None, Result]:
         try:
-            return (yield from self._sandbox.run(program, limits, self._stop, network))
+            return (yield from self._sandbox.get().run(program, limits, self._stop, network))
         except UserError as error:
-            raise ToolError(error.message) from error
+            raise ToolError(error.message, "sandbox") from error
 
     def _run_outside(
         self, program: Program, limits: Limits, environment: Mapping[str, str]
     ) -> Generator[str, None, Result]:
         try:
-            return (yield from self._sandbox.run_outside(program, limits, self._stop, environment))
+            sandbox = self._sandbox.get()
+            return (yield from sandbox.run_outside(program, limits, self._stop, environment))
         except UserError as error:
             raise ToolError(error.message) from error
 
@@ -321,59 +385,31 @@ class TerminalOps(
         try:
             return self._sandbox.report()
         except UserError as error:
-            raise ToolError(error.message) from error
+            raise ToolError(error.message, "sandbox") from error
 
     def weak_sandbox_reason(self) -> Phrase | None:
         """Return why running must be asked about even where confined work is not, or None."""
-        match self._sandbox.report().tier:
-            case TierName.BUBBLEWRAP | TierName.BUBBLEWRAP_WITHOUT_PROC:
-                return None
-            case TierName.LANDLOCK:
-                return phrase(
-                    "Here the sandbox is a weaker one: programs can change permissions and times "
-                    "of files outside the project."
-                )
-            case TierName.SEATBELT:
-                return phrase(
-                    "Here the sandbox is one that was written from books and never tried out."
-                )
-            case TierName.LIMITS_ONLY:
-                return phrase("Here programs run without a sandbox: they can do all that you can.")
+        return weak_sandbox_reason(self._sandbox.report())
 
     def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
-        if tool.risk is not Risk.RUN:
+        if tool.risk is not Risk.RUN or (self._jobs and self._jobs.only_sees(tool, arguments)):
             return None
-        if prefix := self._sandbox.unapproved_python():
-            reason = phrase(
-                "The project's environment names another Python than before: programs would be "
-                "able to read {path}.",
-                path=visible(str(prefix)),
-            )
+        if prefix := self._sandbox.get().unapproved_python():
+            reason = other_python(prefix)
             return AlwaysAskReason(reason.template, reason.values)
         if arguments.get("network"):
-            return self._network_reason()
+            return network_reason(self._network(), self._sandbox.report())
         return self.weak_sandbox_reason()
 
-    def _network_reason(self) -> Phrase:
-        """Return why a run with the network is asked about."""
-        network = self._network()
-        hosts = ", ".join(network.names())
-        if self._sandbox.report().tier not in ("A", "B"):
-            return phrase(
-                "It may reach these hosts and send them what it reads: {hosts}", hosts=hosts
-            )
-        if network.hosts:
-            return phrase(
-                "It may read packages from the usual indexes and yours, and reach these hosts and "
-                "send them what it reads: {hosts}",
-                hosts=", ".join(network.hosts),
-            )
-        reason = phrase(
-            "It may read packages from the usual indexes and yours ({hosts}); what it asks for can "
-            "tell them of what it reads.",
-            hosts=hosts,
-        )
-        return PackagesReason(reason.template, reason.values)
+    def run_tier(self, tool: Tool, arguments: Mapping[str, Any]) -> str:
+        if tool.spec.program is None:
+            return ""
+        if tool.spec.is_outside(arguments):
+            return OUTSIDE_PLACE
+        try:
+            return self._sandbox.get().place
+        except UserError:
+            return ""  # the run itself says what is wrong
 
     def announcement(self) -> Phrase:
         """Return the tier in use, with what would make it better: a line for the start."""
@@ -382,177 +418,14 @@ class TerminalOps(
             return phrase("Sandbox {name} · {advice}", name=report.name, advice=report.advice)
         return phrase("Sandbox {name} · /status says what it does not protect", name=report.name)
 
+    def context(self) -> Iterable[Section]:
+        return [Section("machine", _OWN_MACHINE)] if self._sandbox.is_for_agent else []
+
     def status(self) -> Iterable[tuple[Phrase, Text]]:
-        report = self._sandbox.report()
-        name, is_unconfined = report.name, report.tier is TierName.LIMITS_ONLY
-        yield (
-            phrase("Sandbox"),
-            Alarm(name.template, name.values) if is_unconfined else name,
+        yield from sandbox_status(
+            *(self._sandbox, self._limits, self._wanted_limits),
+            run_seconds=self._run_seconds,
+            max_seconds=self._max_seconds,
         )
-        for gap in report.does_not_protect:
-            yield phrase("Not protected"), gap
-        if report.advice:
-            yield phrase("For a better sandbox"), report.advice
-        yield from self._shown_folders()
-        yield phrase("Limits of a run"), self._limits_in_words()
-        if exceeding_settings := exceeding(self._wanted_limits, self._limits):
-            yield (
-                phrase("All that this machine has"),
-                phrase("{settings} say more", settings=", ".join(exceeding_settings)),
-            )
-        if self._own_code.is_present:
+        if self._own_code.is_present and not self._sandbox.is_for_agent:
             yield phrase("Protected folders"), self._own_code.shown_paths()
-
-    def _limits_in_words(self) -> Phrase:
-        limits = self._limits
-        return phrase(
-            "{seconds} s unless it asks for up to {longest}, {memory} MiB of memory, {processes} "
-            "processes, {disk} MiB of disk, {tmp} MiB in /tmp, {output} MB of output",
-            seconds=self._run_seconds,
-            longest=self._max_seconds,
-            memory=f"{limits.memory // MEBIBYTE:,}",
-            processes=f"{limits.processes:,}",
-            disk=f"{limits.disk_growth // MEBIBYTE:,}",
-            tmp=f"{limits.tmp_size // MEBIBYTE:,}",
-            output=limits.total_output // 1_000_000,
-        )
-
-    def _shown_folders(self) -> Iterator[tuple[Phrase, Text]]:
-        """Yield the person's folders that programs read, and what of them is kept from them."""
-        toolchains = self._sandbox.toolchains()
-
-        def join(paths: Sequence[Path]) -> str:
-            return _join_names([visible(toolchains.shortened(path)) for path in paths])
-
-        if toolchains.folders:
-            yield phrase("Shown folders"), join(toolchains.folders)
-        if toolchains.covered:
-            yield phrase("Hidden in them"), join(toolchains.covered)
-        for path, why in toolchains.refused[:_MAX_NAMED]:
-            yield phrase("Not shown"), phrase("{path}: {why}", path=join([path]), why=why)
-
-
-def _with_timeouts(
-    run: Callable[..., RunningTool], default: int, largest: int
-) -> Callable[..., RunningTool]:
-    """Return the tool *run* with other times than those it was written with, said in its schema."""
-
-    @wraps(run)
-    def wrapper(*arguments: Any, **named: Any) -> RunningTool:
-        given = signature.bind(*arguments, **named)
-        given.apply_defaults()
-        return run(*given.args, **given.kwargs)
-
-    original = inspect.signature(run)
-    time = original.parameters["timeout"].replace(default=default)
-    signature = original.replace(
-        parameters=list((original.parameters | {"timeout": time}).values())
-    )
-    wrapper.__signature__ = signature  # type: ignore[attr-defined]
-    timeout = Annotated[int, f"seconds, up to {largest}"]
-    wrapper.__annotations__ = {**run.__annotations__, "timeout": timeout}
-    return wrapper
-
-
-def ending_for_model(result: Result, limits: Limits, largest: int) -> str:
-    """Say for the model how the run ended; no call may take more than *largest* seconds."""
-    seconds = f"{result.seconds:.1f} s"
-    match result.exit_reason:
-        case "exited":
-            note = ": a file grew too large" if result.exit_code == _SIGXFSZ_EXIT_CODE else ""
-            return f"exit code {result.exit_code} ({seconds}){note}"
-        case "timed out":
-            is_longest = limits.seconds >= largest
-            allowance = "is not allowed" if is_longest else f"(up to {largest}) can be asked for"
-            return f"Killed after {limits.seconds:g} s, the timeout; a longer one {allowance}."
-        case "stopped":
-            return f"{STOPPED_RUN_PREFIX} after {seconds}."
-        case "memory":
-            return f"Killed: it used more than {limits.memory >> 20:,} MiB of memory ({seconds})."
-        case "processes":
-            return f"Killed: it had more than {limits.processes} processes ({seconds})."
-        case "output":
-            return f"Killed: it wrote over {limits.total_output:,} bytes of output ({seconds})."
-        case "disk":
-            return f"Killed: it wrote over {limits.disk_growth >> 20:,} MiB to disk ({seconds})."
-        case "files":
-            return f"Killed: it made too many files ({seconds})."
-        case "killed":
-            return f"Killed by the system, maybe for lack of memory ({seconds})."
-
-
-def ending_for_person(result: Result) -> Phrase:
-    """Say for people how the run ended."""
-    match result.exit_reason:
-        case "exited":
-            return phrase("done") if result.exit_code == 0 else phrase("failed")
-        case "timed out":
-            return phrase("the time was up")
-        case "stopped":
-            return phrase("broken off")
-        case "memory":
-            return phrase("it used too much memory")
-        case "processes":
-            return phrase("it had too many processes")
-        case "output":
-            return phrase("it wrote too much output")
-        case "disk":
-            return phrase("it wrote too much to disk")
-        case "files":
-            return phrase("it made too many files")
-        case "killed":
-            return phrase("the system killed it")
-
-
-def _is_for_network(result: Result, report: Report) -> bool:
-    """Return whether a run without the network looks as if it failed for want of that."""
-    from modules.sandbox.network.offline import lacks_network  # its patterns: for failures only
-
-    is_failure = result.exit_reason == "timed out" or bool(result.exit_code)
-    is_cut_off = report.tier is not TierName.LIMITS_ONLY
-    return is_failure and is_cut_off and lacks_network(result.head + result.tail)
-
-
-def _network_hint(report: Report) -> str:
-    if report.tier in (TierName.LANDLOCK, TierName.SEATBELT):
-        return "It looks like want of network, to which there is no way in this sandbox."
-    return "It looks like want of network: call again with network=true to ask the person for it."
-
-
-def _failed_for_network(report: Report) -> Phrase:
-    if report.tier in (TierName.LANDLOCK, TierName.SEATBELT):
-        return phrase("failed: in this sandbox there is no way to the network")
-    return phrase("failed: it had no network (network=true asks for it)")
-
-
-def _describe_changes(file_changes: FileChanges) -> list[str]:
-    """Say for the model what the run did to the files."""
-    if not file_changes.are_known:
-        return [CHANGES_UNKNOWN]
-    lines = []
-    for kind, prefix in FILES_PREFIXES.items():
-        if names := [
-            _describe_change(change) for change in file_changes.changes if change.kind == kind
-        ]:
-            lines.append(f"{prefix}{_join_names(names)}")
-    if file_changes.run_later:
-        names = [_shown_path(path) for path in file_changes.run_later]
-        lines.append(f"{RUN_LATER_PREFIX}{_join_names(names)}")
-    return lines
-
-
-def _describe_change(change: Change) -> str:
-    old, new = _shown_path(change.path), _shown_path(change.new_path)
-    return f"{old} -> {new}" if change.kind == "renamed" else old
-
-
-def _shown_path(path: str) -> str:
-    """Return *path* as it is told; of one without end, both ends."""
-    text = visible(path)
-    half = _MAX_NAME // 2
-    return text if len(text) <= _MAX_NAME else f"{text[:half]}…{text[-half:]}"
-
-
-def _join_names(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMED
-    return ", ".join(names[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")

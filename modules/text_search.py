@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from core.cards import Hit, SearchCard
 from core.feature import Feature
@@ -20,7 +20,6 @@ from core.tools import Outcome, Risk, ToolError, tool
 from modules.files import encodings
 from modules.files.editing.long_text import MAX_BYTES
 from modules.files.project import Project
-from modules.files.search_worker import SearchJob, SearchResult
 from utils.i18n import phrase
 from utils.system.child import ChildResult, TimedOut, run_program
 from utils.system.programs import system_program
@@ -28,6 +27,9 @@ from utils.text.clean import visible
 from utils.text.globs import glob_filter
 from utils.text.lines import with_count
 from utils.waiting import Stop, Stopped
+
+if TYPE_CHECKING:
+    from modules.files.search_worker import SearchJob, SearchResult
 
 _CPU_SECONDS = 20.0  # of processor time
 _MAX_SECONDS = 300.0  # however long a disk or a busy machine makes us wait
@@ -86,6 +88,8 @@ class TextSearch(Feature):
         ignore_case: bool = False,
     ) -> Outcome:
         """Find lines that contain a text in the project's files; ignored files are left out."""
+        from modules.files.search_worker import SearchJob  # for searches only
+
         if not pattern or "\n" in pattern or "\0" in pattern:
             raise ToolError(phrase("pattern must be one line of text, and not empty."))
         folder = self._project.resolve(path)
@@ -138,6 +142,8 @@ class TextSearch(Feature):
         )
 
     def _run_worker(self, job: SearchJob) -> SearchResult:
+        from modules.files.search_worker import SearchResult  # for searches only
+
         command = [sys.executable, "-E", "-s", "-S", "-m", "modules.files.search_worker"]
         result = self._run_program(command, _PROGRAM_ROOT, json.dumps(asdict(job)).encode())
         if result.code:

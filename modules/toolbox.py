@@ -3,45 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.conversation.store import Store
 from core.feature import Feature
 from modules.annotations import Annotations
-from modules.checkpoints.checkpoints import Checkpoints
+from modules.answer_schema import AnswerFormat
+from modules.ask_person import AskPerson
+from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
 from modules.export import Export
 from modules.file_manager import FileManager
-from modules.files.git.remote_transport import PersonEnvironment
+from modules.files.git_remotes.person_environment import PersonEnvironment
 from modules.files.project import Project
 from modules.focus import Focus
 from modules.fork import Fork
-from modules.git_commit import GitCommit
-from modules.git_remote import GitRemote
+from modules.git.commit import GitCommit
+from modules.git.commit_hooks import CommitHooks
+from modules.git.remote import GitRemote
 from modules.history_tool import HistoryTool
+from modules.hooks.feature import Hooks
+from modules.instructions.consent import Consents
+from modules.instructions.feature import Instructions
+from modules.instructions.init_command import Init
 from modules.jobs.feature import Jobs
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
+from modules.mcp_client.feature import McpServers, join_names
 from modules.memory_manager import Memory
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
+from modules.own_commands.feature import OwnCommands
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
+from modules.preview.feature import Previews
 from modules.sandbox.home.clean_command import Clean
 from modules.sandbox.home.program_home import ProgramHome
-from modules.sandbox.sandbox import Limits, LockProject, Sandbox
+from modules.sandbox.late_sandbox import LateSandbox, RememberedSandbox
+from modules.sandbox.types import Limits
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
 from modules.storage.data_folder import DataFolder
+from modules.storage.kept_switches import KeptSwitches
 from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
 from modules.todos import Todos
+from modules.tool_switches import Switches
 from utils.i18n import Phrase
+from utils.logger import FailureLog
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from config import Settings
+    from modules.checkpoints.checkpoints import Checkpoints
+    from modules.sandbox.sandbox import Sandbox
 
 
 def build_features(
@@ -58,10 +76,8 @@ def build_features(
 
     Where the machine *is_machine* of the agent's own, nothing confines programs.
     """
-    home = ProgramHome(data.program_home, max_size=settings.home_mb * 1_000_000)
-    secrets = Secrets(
-        project.root, settings.secrets, data.shows_secrets, is_enabled=settings.hide_secrets
-    )
+    home = _program_home(data, settings, is_machine=is_machine)
+    secrets = _secrets(project, data, settings)
     outputs = Outputs(data.outputs, reader=FileManager.read_file.__name__, redact=secrets.redact)
     notes = Annotations(project, data.notes)
     todos, focus = Todos(), Focus(project, context_limit=settings.context_limit)
@@ -69,39 +85,83 @@ def build_features(
     state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
-    sandbox = _sandbox(
-        *(project, data, secrets, checkpoints.objects.locked, home, settings),
-        is_machine=is_machine,
-    )
+    sandbox = _sandbox(project, data, secrets, checkpoints, home, settings, is_machine=is_machine)
     jobs = Jobs(sandbox, data.path, stop, outputs)
-    undo.watch_background(jobs.running_names)
-    history_tool = HistoryTool()
+    history_tool, consents = HistoryTool(), Consents(data.consents)
+    instructions = _instructions(project, data, consents, focus, jobs)
     picture_store = PictureStore(data.pictures)
     pictures = Pictures(picture_store)
     terminal_ops = _terminal_ops(project, sandbox, stop, outputs, jobs, settings)
+    mcp_servers = McpServers(
+        *(project, data, consents, sandbox, terminal_ops, undo, outputs, pictures),
+        *(stop, settings),
+        limits=_limits(settings),
+    )
+    undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
         FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
         terminal_ops,
         jobs,
+        Previews(jobs, FailureLog(data.log).log),
         Clean(home),
-        GitCommit(project, stop, secrets.names_in),
+        GitCommit(project, stop, secrets.names_in, hooks=_commit_hooks(sandbox, stop, settings)),
         _git_remote(project, stop, settings, secrets, terminal_ops, jobs),
         todos,
         focus,
         notes,
         memory,
+        AskPerson(),
+        instructions,
+        Init(project, instructions, undo),
+        AnswerFormat(),
+        OwnCommands(project, data.own_commands, consents),
+        Hooks(project, data.own_hooks, consents, terminal_ops),
         _search(outputs, stop, settings),
+        mcp_servers,
         secrets,
         undo,
         history_tool,
         pictures,
+        Switches(KeptSwitches(data.tool_switches)),
         MassDeletionGuard(undo, project.files),
         Fork(store, project.root, undo, data.root, picture_store),
         Export(store, project.root, system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if settings.keep_json else []),
-        OperationsLog(data.operations, settings.secrets.values(), is_on=settings.operations_log),
+        *_observers(project, data, settings),
     ]
+
+
+def _observers(project: Project, data: DataFolder, settings: Settings) -> Sequence[Feature]:
+    """Return the operations log, and what writes the trace, if one is wanted: it passes on."""
+    values = settings.secrets.values()
+    operations_log = OperationsLog(data.operations, values, is_on=settings.operations_log)
+    if not settings.trace:
+        return (operations_log,)
+    from modules.trace import Trace  # only where it is used
+
+    return (operations_log, Trace(Path(settings.trace).expanduser().absolute(), project.root))
+
+
+def _program_home(data: DataFolder, settings: Settings, *, is_machine: bool) -> ProgramHome:
+    max_size = 0 if is_machine else settings.home_mb * 1_000_000  # theirs is the machine's own
+    return ProgramHome(data.program_home, max_size=max_size)
+
+
+def _secrets(project: Project, data: DataFolder, settings: Settings) -> Secrets:
+    return Secrets(
+        project.root, settings.hidden_values, data.shows_secrets, is_enabled=settings.hide_secrets
+    )
+
+
+def _instructions(
+    project: Project, data: DataFolder, consents: Consents, focus: Focus, jobs: Jobs
+) -> Instructions:
+    return Instructions(
+        *(project, data.own_instructions, consents),
+        focused=lambda: focus.paths,
+        running=jobs.running_names,
+    )
 
 
 def announcement_lines(features: Iterable[Feature]) -> list[Phrase]:
@@ -127,50 +187,82 @@ def _git_remote(
     )
 
 
-def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Checkpoints:
-    return Checkpoints(
-        project.root,
-        data.checkpoints,
-        file_cap=settings.checkpoint_file_mb * 1_000_000,
-        total_cap=settings.checkpoint_total_mb * 1_000_000,
-        keep_days=settings.checkpoint_days,
-        protected=[data.root],
-        own_code=project.own_code,
-    )
+def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> LateCheckpoints:
+    def make() -> Checkpoints:
+        from modules.checkpoints.checkpoints import Checkpoints
+
+        return Checkpoints(
+            project.root,
+            data.checkpoints,
+            file_cap=settings.checkpoint_file_mb * 1_000_000,
+            total_cap=settings.checkpoint_total_mb * 1_000_000,
+            keep_days=settings.checkpoint_days,
+            protected=[data.root],
+            own_code=project.own_code,
+            root_fd=project.open_root(),
+            holds_files=not project.is_whole_disk,
+        )
+
+    return LateCheckpoints(make, data.checkpoints)
 
 
 def _sandbox(
     project: Project,
     data: DataFolder,
     secrets: Secrets,
-    project_lock: LockProject,
+    checkpoints: LateCheckpoints,
     home: ProgramHome,
     settings: Settings,
     *,
     is_machine: bool,
-) -> Sandbox:
+) -> LateSandbox:
     known = settings.secrets
     environment = settings.person_environment
     machine = {name: text for name, text in environment.items() if name not in known}
-    return Sandbox(
-        project.root,
-        hidden=[data.root],
-        own_code=project.own_code,
-        cache_folder=data.root,
-        allow_limits_only=settings.allow_unsandboxed,
-        replacements=secrets.redacted_files,
-        lock_project=project_lock,
-        git_record=data.git_record,
-        home=home,
-        environment=environment,
-        show_folders=settings.show_folders,
-        machine=machine if is_machine else None,
+
+    def make() -> Sandbox:
+        from modules.sandbox.sandbox import Sandbox
+
+        return Sandbox(
+            project.root,
+            hidden=[data.root],
+            own_code=project.own_code,
+            cache_folder=data.root,
+            allow_limits_only=settings.allow_unsandboxed,
+            replacements=secrets.redacted_files,
+            lock_project=lambda: checkpoints.get().objects.locked(),
+            git_record=data.git_record,
+            home=home,
+            environment=environment,
+            show_folders=settings.show_folders,
+            machine=machine if is_machine else None,
+            git_hooks=settings.git_hooks,
+        )
+
+    remembered = RememberedSandbox(
+        project.root, data.git_record, data.root / "sandbox", settings.allow_unsandboxed
+    )
+    return LateSandbox(make, None if is_machine else remembered, is_for_agent=is_machine)
+
+
+def _commit_hooks(sandbox: LateSandbox, stop: Stop, settings: Settings) -> CommitHooks:
+    limits = replace(_limits(settings), seconds=settings.call_seconds)
+    return CommitHooks(sandbox, stop, limits, settings.git_hooks)
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits.of(
+        memory_mb=settings.memory_mb,
+        processes=settings.processes,
+        disk_mb=settings.disk_mb,
+        tmp_mb=settings.tmp_mb,
+        output_mb=settings.output_mb,
     )
 
 
 def _terminal_ops(
     project: Project,
-    sandbox: Sandbox,
+    sandbox: LateSandbox,
     stop: Stop,
     outputs: Outputs,
     jobs: Jobs,
@@ -185,16 +277,11 @@ def _terminal_ops(
         network_hosts=settings.network_hosts,
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,
-        limits=Limits.of(
-            memory_mb=settings.memory_mb,
-            processes=settings.processes,
-            disk_mb=settings.disk_mb,
-            tmp_mb=settings.tmp_mb,
-            output_mb=settings.output_mb,
-        ),
+        limits=_limits(settings),
         package_variables=settings.person_environment,
         environment=settings.person_environment,
         secret_names=settings.secrets,
+        remote_tool=GitRemote.git_remote.__name__,
     )
 
 

@@ -14,6 +14,7 @@ PACKAGES = (
     "playwright",
     "axe_playwright_python",
     "websocket",
+    "hatchling",
     "openai",
     "tavily",
     "flask_socketio",
@@ -24,11 +25,11 @@ PACKAGES = (
 )
 
 
-def main() -> int:
+def prepare_environment() -> int:
+    """Become the Python of `.venv-dev`, made the first time; return 0, or why not."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
         sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
         return 2
-    from tests.system_packages import missing_packages
     from utils.bootstrap import ensure_environment
     from utils.i18n import Phrase, UserError
 
@@ -47,6 +48,15 @@ def main() -> int:
     except UserError as problem:
         print_message(problem.message)
         return 2
+    return 0
+
+
+def main() -> int:
+    code = prepare_environment()  # an older Python has to be able to read this file
+    if code:
+        return code
+    from tests.system_packages import missing_packages
+
     packages = missing_packages()
     if packages:
         sys.stderr.write(
@@ -56,9 +66,10 @@ def main() -> int:
     import pytest
 
     # One more than there are cores, for much of a test is waiting. Whole files to each process:
-    # what a file's tests share is made once.
+    # what a file's tests share is made once. In the order of the folders, for files of a few long
+    # tests would else come last, and all cores but one would wait for them.
     processes = min(4, (os.cpu_count() or 1) + 1)
-    options = [f"--numprocesses={processes}", "--dist=loadfile"]
+    options = [f"--numprocesses={processes}", "--dist=loadfile", "--no-loadscope-reorder"]
     return int(pytest.main([f"--rootdir={ROOT}", *options, *sys.argv[1:]]))
 
 

@@ -58,7 +58,12 @@ class AssembledTerminal:
 
 @contextmanager
 def assembled_terminal(
-    base: Path, *replies: list[Item], root: Path | None = None, model: Any = None, **settings: Any
+    base: Path,
+    *replies: list[Item],
+    root: Path | None = None,
+    model: Any = None,
+    app_settings: HermeticSettings | None = None,
+    **settings: Any,
 ) -> Iterator[AssembledTerminal]:
     """Build a terminal on the project *root*, `base/project` unless it is said; again on the same
     *base* is a new start. *model* takes the place of the scripted one."""
@@ -69,7 +74,7 @@ def assembled_terminal(
     store = Sessions(data.sessions)
     stop = Stop()
     features: Sequence[Any] = build_features(
-        project, data, store, stop, SETTINGS, "You are a test."
+        project, data, store, stop, app_settings or SETTINGS, "You are a test."
     )
     terminal = MainTerminal(
         model=model or ScriptedModel(*replies),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.campaign import FIRST, examples
 from tests.request_validation import RecordedRequests, recipe_error
+
+# A shell has what it begins in the background ignore Ctrl-C, and so would the programs in our
+# terminals.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 RECORDER_FOLDER = Path(__file__).parent / "noting"
 

@@ -7,8 +7,8 @@ from core.tools import Tool
 from modules.annotations import Annotations
 from modules.file_manager import FileManager
 from modules.focus import Focus
-from modules.git_commit import GitCommit
-from modules.git_remote import GitRemote
+from modules.git.commit import GitCommit
+from modules.git.remote import GitRemote
 from modules.jobs.feature import Jobs
 from modules.memory_manager import Memory
 from modules.search_engine import WebSearch

@@ -1,4 +1,4 @@
-"""A person at a terminal, whose program is killed; attached to a server, either of the two."""
+"""A person at a terminal, whose program is killed: the dialogue itself, or one of a server's."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import shlex
 import subprocess
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from urllib.parse import urlsplit
 
-from tests.killed_server import ServerDied
+from tests.killed_server import Server, ServerDied
 from tests.modules.cli.terminal import Terminal
 from tests.session_kills import ROOT, KilledSession, numbers_in
 
@@ -85,7 +86,18 @@ class Pane:
     def paste(self, text: str) -> None:
         if self.is_dead:
             raise ServerDied
-        self._terminal.paste(text)
+        self.type_paste(text)
+
+    def type_paste(self, text: str) -> None:
+        """Type *text* in the brackets of a paste, to a program that may be dead by now.
+
+        The command `paste-buffer` of tmux 3.3a ends the tmux server where it is.
+        """
+        begin, end = (
+            ("send-keys", "-H", *(f"{byte:02x}" for byte in bracket))
+            for bracket in (b"\x1b[200~", b"\x1b[201~")
+        )
+        self._terminal.tmux(*begin, ";", "send-keys", "-l", "--", text, ";", *end)
 
 
 def _tail(screen: str) -> str:
@@ -199,13 +211,37 @@ class Typist:
             self._pane.wait(lambda screen: _MARK not in _tail(screen))
 
 
-def run_rounds(stage: KilledSession, rng: random.Random, times: int) -> None:
-    """Start the dialogue *times* times and kill it each time; the next one shows what is left."""
+def _end(timer: threading.Timer) -> None:
+    """See to it that *timer* kills nothing any more: it may be about to, and asks tmux first."""
+    timer.cancel()
+    if timer.ident is not None:
+        timer.join()
+
+
+def run_attached_rounds(stage: KilledSession, rng: random.Random, times: int) -> None:
+    """Do as `run_rounds`, with terminals that join one server; it lives to the end."""
+    server = Server(stage, 0)
+    try:
+        assert server.is_ready
+        port = str(urlsplit(server.info["url"]).port)
+        run_rounds(stage, rng, times, joined=("--attach", "--port", port))
+    finally:
+        server.kill()
+
+
+def run_rounds(
+    stage: KilledSession, rng: random.Random, times: int, *, joined: Sequence[str] = ()
+) -> None:
+    """Start the dialogue *times* times and kill it each time; the next one shows what is left.
+
+    With the options *joined* it is one of a server's, and writes nothing to disk itself.
+    """
     pane = Pane()
     try:
         for round_ in range(times + 1):
-            by_change = round_ < times and rng.random() < 0.6
-            options = ["--cli", *(["--resume"] if stage.session() else [])]
+            by_change = not joined and round_ < times and rng.random() < 0.6
+            resumed = ["--resume"] if not joined and stage.session() else []
+            options = ["--cli", *joined, *resumed]
             pane.run(
                 stage.argv(rng.randint(1, 160) if by_change else 0, *options), stage.environment
             )
@@ -221,7 +257,7 @@ def run_rounds(stage: KilledSession, rng: random.Random, times: int) -> None:
             except ServerDied:
                 pass
             finally:
-                timer.cancel()
+                _end(timer)
                 stage.responder.gate.set()
                 pane.kill()
             stage.killed += round_ < times

@@ -121,6 +121,9 @@ class MemoryStore:
     def load(self, session: str) -> list[tuple[int, Record]]:
         return list(self.records[session])
 
+    def length(self, session: str) -> int:
+        return len(self.records.get(session, ()))
+
     def seconds(self, session: str) -> dict[int, float]:  # noqa: ARG002
         return {}
 

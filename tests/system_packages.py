@@ -13,6 +13,7 @@ PROGRAMS = {
     "bwrap": "bubblewrap",
     "chromium": "chromium",
     "git": "git",
+    "git-lfs": "git-lfs",
     "node": "nodejs",
     "rg": "ripgrep",
     "tmux": "tmux",

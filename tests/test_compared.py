@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -141,7 +140,6 @@ def test_a_call_that_cannot_be_held_does_not_run(tmp_path: Path) -> None:
         tmp_path, call_reply("run_command", command="rm keep.txt"), text_reply("I could not.")
     ) as env:
         (env.root / "keep.txt").write_text("keep\n")
-        shutil.rmtree(env.data.checkpoints)
         env.data.checkpoints.write_text("no folder")
         events = run_turn(env.terminal, "remove it")
         assert [e.state for e in events if isinstance(e, ToolFinished)] == ["refused"]

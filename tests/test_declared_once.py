@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 PYTHON = [
@@ -45,20 +44,23 @@ TOOLS = dict(declared("tool"))
 COMMANDS = dict(declared("command"))
 
 
-def literals(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and the text of every string in *path* but for docstrings."""
+@cache
+def literals(path: Path) -> list[tuple[int, str]]:
+    """Return the line and the text of every string in *path* but for docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     told = {
         id(node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
+    found: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and id(node) not in told:
             if isinstance(node.value, str):
-                yield node.lineno, node.value
+                found.append((node.lineno, node.value))
             elif isinstance(node.value, bytes):
-                yield node.lineno, node.value.decode("latin-1")
+                found.append((node.lineno, node.value.decode("latin-1")))
+    return found
 
 
 def words_of_script(path: Path) -> Iterator[tuple[int, str]]:
@@ -83,35 +85,38 @@ def test_the_names_are_found() -> None:
     assert tools_in("remember the milk") == []
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=name_of)
-def test_no_tool_is_named_outside_its_own_file(path: Path) -> None:
-    if name_of(path).startswith(PLAYS_THE_MODEL):
-        return
-    found = [(line, tool) for line, text in literals(path) for tool in tools_in(text)]
-    assert [one for one in found if TOOLS[one[1]] != name_of(path)] == []
-
-
-@pytest.mark.parametrize("path", PYTHON, ids=name_of)
-def test_no_command_is_named_outside_its_own_file_but_to_people(path: Path) -> None:
-    """A sentence may name one: it tells people what to type."""
-    found = [
-        (line, text)
+def test_no_tool_is_named_outside_its_own_file() -> None:
+    assert [
+        f"{name_of(path)}:{line} names {tool}"
+        for path in PYTHON
+        if not name_of(path).startswith(PLAYS_THE_MODEL)
         for line, text in literals(path)
-        if text.split() and COMMANDS.get(text.split()[0], name_of(path)) != name_of(path)
-    ]
-    assert [one for one in found if len(one[1].split()) <= 2] == []
+        for tool in tools_in(text)
+        if TOOLS[tool] != name_of(path)
+    ] == []
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
-def test_no_script_of_the_page_names_a_tool_or_a_command(path: Path) -> None:
+def test_no_command_is_named_outside_its_own_file_but_to_people() -> None:
+    """A sentence may name one: it tells people what to type."""
+    assert [
+        f"{name_of(path)}:{line} names {text}"
+        for path in PYTHON
+        for line, text in literals(path)
+        if 1 <= len(text.split()) <= 2
+        and COMMANDS.get(text.split()[0], name_of(path)) != name_of(path)
+    ] == []
+
+
+def test_no_script_of_the_page_names_a_tool_or_a_command() -> None:
+    assert [found for path in SCRIPTS for found in named_in_script(path)] == []
+
+
+def named_in_script(path: Path) -> Iterator[str]:
     commands = rf"""["'`]({"|".join(map(re.escape, COMMANDS))})(?=["'` ])"""
     tools = rf"""["'`.\[{{,\s]({"|".join(TOOLS)})\b(?=["'`:\]])"""
-    found = [
-        (number, match)
-        for number, line in words_of_script(path)
+    for number, line in words_of_script(path):
         for match in [
             *re.findall(commands, line),
             *(name for name in re.findall(tools, line) if "_" in name or f'"{name}"' in line),
-        ]
-    ]
-    assert found == []
+        ]:
+            yield f"{name_of(path)}:{number} names {match}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,11 +28,21 @@ AT_HOME = {
     "prompt_toolkit": ("modules/cli/",),
     "openai": ("utils/llm/openai_api/chat_completions.py",),
     "anthropic": ("utils/llm/anthropic_api/anthropic.py",),
-    "httpx2": ("utils/",),
+    "acp": ("modules/acp/",),
+    "mcp": ("modules/mcp_client/", "modules/mcp_server/"),
+    "mcp_types": ("modules/mcp_client/", "modules/mcp_server/"),
+    "anyio": ("modules/mcp_client/", "modules/mcp_server/"),
+    "pydantic": ("modules/acp/", "modules/mcp_client/", "modules/mcp_server/"),
+    "httpx2": ("utils/", "modules/mcp_client/"),
     "tavily": ("modules/search_engine.py",),
     "PIL": ("modules/pictures/worker.py",),
-    "config": ("main.py", "modules/assembly.py", "modules/toolbox.py"),
-    "asyncio": (),
+    "config": ("main.py", "modules/assembly/", "modules/toolbox.py"),
+    "asyncio": (
+        "modules/acp/",
+        "modules/mcp_client/",
+        "modules/mcp_server/",
+        "modules/stdio_server/",
+    ),
 }
 """Where each of these may be imported, by the beginning of the path."""
 READS_THE_ENVIRONMENT = {"config.py", "utils/bootstrap.py", "modules/web/servers/event_loop.py"}
@@ -50,45 +61,72 @@ MODULES = {module_of(path): path for path in SOURCES}
 PACKAGES = [name for name, path in MODULES.items() if path.name == "__init__.py"]
 
 
-def imports(path: Path, *, at_run_time: bool = True) -> set[str]:
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def seen_by_the_type_checker_alone(nodes: list[ast.AST]) -> set[ast.AST]:
+    return {
+        below
+        for node in nodes
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for statement in node.body
+        for below in ast.walk(statement)
+    }
+
+
+@cache
+def imports(path: Path, *, at_run_time: bool = True) -> frozenset[str]:
     """Return what *path* imports, *at_run_time* without what only the type checker sees."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if at_run_time:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-                node.body = []
-    found = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
+    nodes = nodes_of(path)
+    left_out = seen_by_the_type_checker_alone(nodes) if at_run_time else set()
+    found: set[str] = set()
+    for node in nodes:
+        if node in left_out:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+    return frozenset(found)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_imports_only_look_down(path: Path) -> None:
+def test_imports_only_look_down() -> None:
+    assert [found for path in SOURCES for found in looks_up(path)] == []
+
+
+def looks_up(path: Path) -> Iterator[str]:
     top = name_of(path).split("/")[0].removesuffix(".py")
-    tops = {module.split(".")[0] for module in imports(path, at_run_time=False)}
     above = STOREYS[STOREYS.index(top) + 1 :] if top in STOREYS else STOREYS[1:]
-    assert not tops & set(above)
+    for module in sorted(imports(path, at_run_time=False)):
+        if module.split(".")[0] in above:
+            yield f"{name_of(path)} imports {module}"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_a_library_stays_in_its_room(path: Path) -> None:
-    for module in imports(path, at_run_time=False):
+def test_a_library_stays_in_its_room() -> None:
+    assert [found for path in SOURCES for found in libraries_away(path)] == []
+
+
+def libraries_away(path: Path) -> Iterator[str]:
+    for module in sorted(imports(path, at_run_time=False)):
         homes = AT_HOME.get(module.split(".")[0])
-        assert homes is None or name_of(path).startswith(homes), module
+        if homes is not None and not name_of(path).startswith(homes):
+            yield f"{name_of(path)} imports {module}"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_only_the_settings_read_the_environment(path: Path) -> None:
-    words = {
-        node.attr
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute)
+def test_only_the_settings_read_the_environment() -> None:
+    readers = {name_of(path) for path in SOURCES if reads_the_environment(path)}
+    assert readers - READS_THE_ENVIRONMENT == set()
+
+
+def reads_the_environment(path: Path) -> bool:
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("environ", "getenv", "environb")
         and isinstance(node.value, ast.Name)
         and node.value.id == "os"
-    }
-    assert name_of(path) in READS_THE_ENVIRONMENT or not words & {"environ", "getenv", "environb"}
+        for node in nodes_of(path)
+    )
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
@@ -109,10 +147,9 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 @cache
 def used_names(path: Path) -> set[tuple[str, str]]:
     """Return the modules of ours that *path* imports, each with each name that it uses of them."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found: set[tuple[str, str]] = set()
     whole: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             whole |= {alias.asname or alias.name: alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -121,7 +158,7 @@ def used_names(path: Path) -> set[tuple[str, str]]:
                     whole[alias.asname or alias.name] = f"{node.module}.{alias.name}"
                 else:
                     found.add((node.module, alias.name))
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Attribute) and (module := whole.get(ast.unparse(node.value))):
             found.add((module, node.attr))
     return {(module, name) for module, name in found if module in MODULES}
@@ -140,6 +177,7 @@ def door(module: str, importer: str) -> str | None:
     return next(iter(beneath or apart), None)
 
 
+@cache
 def exports(package: str) -> dict[str, list[str]]:
     """Return `EXPORTS` of *package*: the names that others may import, by module."""
     for node in ast.parse(MODULES[package].read_text(encoding="utf-8")).body:
@@ -153,21 +191,33 @@ def not_exported(path: Path) -> Iterator[str]:
     for module, name in sorted(used_names(path)):
         package = door(module, module_of(path))
         if package and name not in exports(package).get(module.removeprefix(f"{package}."), ()):
-            yield f"{module}.{name} is not in EXPORTS of {name_of(MODULES[package])}"
+            exporter = name_of(MODULES[package])
+            yield f"{name_of(path)}: {module}.{name} is not in EXPORTS of {exporter}"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_only_what_a_package_exports_is_imported_from_outside(path: Path) -> None:
-    assert list(not_exported(path)) == []
+def test_only_what_a_package_exports_is_imported_from_outside() -> None:
+    assert [found for path in SOURCES for found in not_exported(path)] == []
+
+
+def test_a_package_exports_nothing_that_nobody_imports() -> None:
+    used = {
+        (door(module, importer), module, name)
+        for importer, path in MODULES.items()
+        for module, name in used_names(path)
+    }
+    assert [
+        f"{package}.{module}.{name}"
+        for package in PACKAGES
+        for module, names in exports(package).items()
+        for name in names
+        if (package, f"{package}.{module}", name) not in used
+    ] == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_exports_nothing_that_nobody_imports(package: str) -> None:
-    used = {
-        use
-        for importer, path in MODULES.items()
-        for use in used_names(path)
-        if door(use[0], importer) == package
-    }
-    for module, names in exports(package).items():
-        assert [name for name in names if (f"{package}.{module}", name) not in used] == [], module
+def test_the_map_of_a_package_names_what_is_there(package: str) -> None:
+    source = MODULES[package]
+    told = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
+    files = {path.stem for path in source.parent.glob("*.py")} - {"__init__"}
+    rooms = {f"{path.parent.name}/" for path in source.parent.glob("*/__init__.py")}
+    assert set(re.findall(r"^- ([\w/]+)", told, re.MULTILINE)) == files | rooms

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from config import VERSION
 from main import PACKAGES
-from modules.assembly import run
+from modules.assembly.start import run
 from modules.practice.practice_model import reply_to
 from modules.sandbox.backends import machine_evidence
 from modules.translator import Translator
@@ -74,20 +75,23 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_version_and_help_need_no_package(onefold: Run) -> None:
-    assert onefold("--version").stdout.startswith("Onefold ")
+    head = ["git", "-C", str(ROOT), "rev-parse", "--short=7", "HEAD"]
+    commit = subprocess.run(head, capture_output=True, text=True, check=False).stdout.strip()
+    assert onefold("--version").stdout == f"Onefold {VERSION} ({commit})\n".replace(" ()", "")
     assert "--project DIR" in onefold("--help").stdout
     for option in ("--version", "--help"):
         seen = subprocess.run(
             [sys.executable, "-X", "importtime", str(ROOT / "main.py"), option],
             capture_output=True, text=True, check=True, timeout=300,
         ).stderr  # fmt: skip
-        for library in (*PACKAGES, "httpx2", "pydantic", "sqlite3"):
+        for library in (*PACKAGES, "httpx2", "pydantic", "sqlite3", "asyncio", "ssl", "subprocess"):
             assert f" {library}\n" not in seen
 
 
 def test_help_speaks_chinese(onefold: Run) -> None:
     told = onefold("--help", ONEFOLD_LANG="zh", COLUMNS="70").stdout
-    assert told.startswith("用法：python3 main.py [选项]\n")
+    assert told.startswith("用法：python3 main.py [选项] [消息 | 命令]\n")
+    assert "\n命令：\n" in told
     assert "\n选项：\n" in told
     english = "[A-Za-z]{3,} [a-z]{3,}"
     assert not re.search(english, told.removeprefix("用法：python3 main.py"))
@@ -104,7 +108,12 @@ def test_help_speaks_chinese(onefold: Run) -> None:
         (["--cli=yes"], "--cli 后面不带值"),
         (["--approve", "never"], "--approve 不能是 'never'；可用：guarded, ask, read-only, all"),
         (["--port", "9" * 5000], "可用：0 到 65535 之间的整数"),
-        (["do", "it\x1b[2J"], r"do it\x1b[2J 不是选项；任务要写在 -p 后面"),
+        (["do", "it\x1b[2J"], r'请给消息加上引号："do it\x1b[2J"'),
+        (
+            ["completon"],
+            "没有命令 completon。是不是想用 completion？若是消息，请写成：-- completon",
+        ),
+        (["completion", "tcsh"], "completion 不能是 'tcsh'；可用：bash, zsh, fish"),
     ],
 )
 def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) -> None:
@@ -125,6 +134,8 @@ def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) 
         (["--import", "x.json", "--resume"], "--import and --resume exclude each other"),
         (["--follow", "-p", "hi"], "--follow and -p exclude each other"),
         (["--attach", "--log"], "--attach and --log exclude each other"),
+        (["fix it", "-p", "hi"], "MESSAGE and -p exclude each other"),
+        (["web", "--cli"], "--web and --cli exclude each other"),
         (["--cli", "--host", "0.0.0.0"], "--host is for --web only"),
     ],
 )
@@ -213,6 +224,14 @@ def test_bad_usage_is_one_line_that_says_what_to_do(
     assert result.returncode == 2
 
 
+@pytest.mark.parametrize(("lines", "told"), [("", "say it with -p TEXT"), ("/new\n", "")])
+def test_a_dialogue_with_nobody_says_what_to_do(onefold: Run, lines: str, told: str) -> None:
+    result = onefold("--cli", "--offline", stdin=lines)
+    assert result.returncode == 0
+    assert told in result.stderr
+    assert bool(result.stderr) is bool(told)
+
+
 @pytest.mark.parametrize("output", ["json", "stream-json"])
 def test_a_program_reads_what_kept_a_task_from_beginning(onefold: Run, output: str) -> None:
     result = onefold("-p", "go", "--project", "/", "--output", output)
@@ -246,6 +265,55 @@ def test_what_the_server_refuses_is_one_line(onefold: Run, step: Step, told: str
         result = onefold("-p", "hi", DEEPSEEK_BASE_URL=server.url)
     assert told in one_line(result)
     assert result.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "settings", "code"),
+    [
+        ([Refuse(401)], {}, "key"),
+        ([Refuse(402)], {}, "balance"),
+        ([Refuse(413)], {}, "overflow"),
+        ([Refuse(429)], {"ONEFOLD_RETRIES": "0"}, "rate"),
+        ([Refuse(500)], {"ONEFOLD_RETRIES": "0"}, "model"),
+        ([Call("list_files")], {"ONEFOLD_STEP_LIMIT": "1"}, "limit"),
+        ([], {"DEEPSEEK_BASE_URL": "http://127.0.0.1:9", "ONEFOLD_RETRIES": "0"}, "network"),
+        ([], {"DEEPSEEK_API_KEY": "", "DEEPSEEK_BASE_URL": ""}, "key"),
+        ([], {"ONEFOLD_MODE": "slow"}, "bad_arguments"),
+        ([Call("delete_file", path=".git/x"), Say("No.")], {"ONEFOLD_APPROVE": "ask"}, "refused"),
+        ([Say("Yes.")], {}, None),
+    ],
+)
+def test_a_program_is_told_by_a_code_what_ended_the_task(
+    onefold: Run, script: list[Step], settings: dict[str, str], code: str | None
+) -> None:
+    with Simulator(script) as server:
+        options = {"DEEPSEEK_BASE_URL": server.url, **settings}
+        result = onefold("-p", "hi", "--output", "json", **options)
+    assert json.loads(result.stdout)["error_code"] == code
+
+
+def test_a_program_is_told_by_a_code_why_a_call_failed(onefold: Run, tmp_path: Path) -> None:
+    script: list[Step] = [
+        Call("read_file", path="b.txt"),
+        Call("no_such_tool"),
+        Call("read_file"),
+        Call("modify_file", path="a.txt", operation="replace", old="four", new="five"),
+        Call("run_command", command="exit 3"),
+        Call("run_command", command="sleep 60", timeout=1),
+        Call("read_file", path="a.txt"),
+        Say("Done."),
+    ]
+    with Simulator(script) as server:
+        result = onefold(
+            *("-p", "go", "--output", "stream-json", "--log"), DEEPSEEK_BASE_URL=server.url
+        )
+    told = map(json.loads, result.stdout.splitlines())
+    codes = [event["error_code"] for event in told if event["type"] == "ToolFinished"]
+    failures = ["not_found", "not_found", "bad_arguments", "not_found", "command", "timeout"]
+    assert codes == [*failures, None]
+    (log,) = (tmp_path / "data").rglob("operations*.jsonl")
+    lines = map(json.loads, log.read_text().splitlines())
+    assert [line["error_code"] for line in lines if "error_code" in line] == failures
 
 
 def test_no_network_is_one_line(onefold: Run) -> None:
@@ -314,6 +382,13 @@ def test_refused_for_want_of_approval_is_exit_4(onefold: Run, project: Path) -> 
     assert result.returncode == 4
     assert json.loads(result.stdout)["status"] == "refused"
     assert not (project / "b").exists()
+
+
+def test_a_question_of_the_models_own_that_nobody_answers_is_exit_4(onefold: Run) -> None:
+    with Simulator([Call("ask_person", question="Which?"), Say("I chose.")]) as server:
+        result = onefold("-p", "go", DEEPSEEK_BASE_URL=server.url)
+    assert "Nobody is here to answer: Which?" in result.stderr
+    assert result.returncode == 4
 
 
 def test_the_step_limit_is_exit_3(onefold: Run) -> None:
@@ -582,6 +657,45 @@ def test_on_a_machine_of_its_own_the_agent_is_asked_nothing_and_confined_by_noth
     assert (result.returncode, canary.read_text()) == (0, "x\nyz\n")
     status = onefold("-p", "/status", "--machine=yes-this-one").stdout
     assert "none beside the machine's own (--machine)" in status
+    assert "of memory, processes and disk all that this machine has" in status
+    assert not re.search("MiB|home folder|Shown folders|Protected folders", status)
+
+
+def test_the_whole_disk_can_be_the_project_of_a_machine_of_its_own(
+    onefold: Run, tmp_path: Path
+) -> None:
+    """Nothing is held of it, and that is said; nobody looks through what the system fills."""
+    new, old = tmp_path.resolve() / "new.txt", tmp_path.resolve() / "old.txt"
+    old.write_text("there")
+    script: list[Step] = [
+        Call("run_command", command=f"pwd; grep SigIgn /proc/self/status; rm '{old}'"),
+        Call("create_file", path=str(new), content="canary\n"),
+        Call("find_files", pattern="smaps_rollup"),
+        Call("list_files", path=".", depth=1),
+        Call("list_files", path="proc/self"),
+        Say("done"),
+    ]
+    words = ("--machine=yes-this-one", "--project", "/")
+    with Simulator(script) as server:
+        result = onefold(*words, "-p", "go", DEEPSEEK_BASE_URL=server.url)
+        messages = server.requests[-1].body["messages"]
+    answers = [message["content"] for message in messages if message["role"] == "tool"]
+    assert "The project is the whole disk: undo holds nothing here." in result.stderr
+    assert (result.returncode, new.read_text(), old.exists()) == (0, "canary\n", False)
+    assert answers[0].splitlines()[1:3] == ["/", "SigIgn:\t0000000000000000"]
+    assert "too large to tell" in answers[0]
+    assert "None of" in answers[2]
+    assert "proc/  (ignored)" in answers[3]
+    assert "fd/  (ignored)" in answers[4]
+    assert (
+        "nothing is held: the project is the whole disk" in onefold(*words, "-p", "/status").stdout
+    )
+    for line in ("/undo", "/diff", "/rewind 1 files", "/fork --with-files"):
+        refused = onefold(*words, "--resume", "-p", line)
+        assert "nothing of its files is held" in refused.stderr, (line, refused)
+    rewound = onefold(*words, "--resume", "-p", "/rewind 1").stdout
+    assert "The conversation is as before turn 1" in rewound
+    assert new.exists()
 
 
 def test_a_machine_that_is_evidently_nobodys_has_to_be_named(

@@ -34,6 +34,7 @@ from modules.checkpoints.store.project_lock import ProjectLock
 from modules.storage.data_folder import DataFolder
 from modules.sessions.store import Sessions
 data = DataFolder(Path(sys.argv[1]), Path(sys.argv[2]))
+data.checkpoints.mkdir(mode=0o700, exist_ok=True)
 work = ProjectLock(data.checkpoints / "work")
 work.acquire("other")
 Sessions(data.sessions).claim(sys.argv[3])

@@ -11,6 +11,7 @@ from core.web_terminal import WebTerminal
 from modules.files.project import Project
 from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
+from modules.tool_tester.tester import ToolTester
 from modules.toolbox import build_features
 from modules.web.server import ServerConfig, WebServer
 from modules.web.servers.bind import BindAddress
@@ -50,6 +51,31 @@ def assembled_server(
             stop=stop,
         )
 
+    def open_for_tester(scratch: Path | None) -> tuple[WebTerminal, Callable[[], None]]:
+        if scratch is None:
+            terminal = open_terminal(lambda _: None)
+            return terminal, terminal.close
+        its_project = Project(scratch)
+        its_data = DataFolder(folder / "data", its_project.root)
+        its_store = Sessions(its_data.sessions)
+        stop = Stop()
+        terminal = WebTerminal(
+            model=make_model(),
+            feature_list=build_features(its_project, its_data, its_store, stop, settings),
+            store=its_store,
+            project="scratch",
+            system_prompt=system_prompt,
+            emit=lambda _: None,
+            stop=stop,
+        )
+
+        def close() -> None:
+            terminal.close()
+            its_store.close()
+            its_project.close()
+
+        return terminal, close
+
     config = ServerConfig(
         project=project,
         data=data,
@@ -57,6 +83,7 @@ def assembled_server(
         open_terminal=open_terminal,
         is_practice=False,
         log=FailureLog(data.log),
+        make_tester=lambda: ToolTester(open_for_tester, project.root, folder / "data"),
         **configured,
     )
     return WebServer(BindAddress(port=0, async_mode=mode), config), config

@@ -15,31 +15,40 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """\
-# What the packages of requirements.txt and requirements-dev.txt bring along, pinned as well.
-# Written by `make constraints`; do not edit.
+# What our packages bring along, pinned as well. Written by `make constraints`; do not edit.
+# What those of requirements.txt bring along; the package of Onefold requires this too:
 """
+OTHERS = "# What the others bring along:\n"
 
 
 def main() -> int:
-    direct = {name for line in _wanted() if (name := _name(line))}
+    running = _wanted("requirements.txt")
+    wanted = [*running, *_wanted("requirements-extras.txt"), *_wanted("requirements-dev.txt")]
+    direct = {_name(line) for line in wanted}
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder, "fresh", "bin", "python")
         venv.create(python.parents[1], with_pip=True)
-        wanted = Path(folder, "requirements.txt")
-        wanted.write_text("\n".join(_wanted()), encoding="utf-8")
-        _run(python, "install", "--quiet", "-r", str(wanted))
-        found = _run(python, "freeze").splitlines()
-    pinned = sorted(line for line in found if _name(line) not in direct)
-    (ROOT / "constraints.txt").write_text(HEAD + "\n".join(pinned) + "\n", encoding="utf-8")
+        names = {_name(line) for line in _install(python, running)} - direct
+        found = [line for line in _install(python, wanted) if _name(line) not in direct]
+    first = sorted(line for line in found if _name(line) in names)
+    others = sorted(line for line in found if _name(line) not in names)
+    text = HEAD + "".join(f"{line}\n" for line in first)
+    text += OTHERS + "".join(f"{line}\n" for line in others)
+    (ROOT / "constraints.txt").write_text(text, encoding="utf-8")
     return 0
 
 
-def _wanted() -> list[str]:
-    """Return the lines of the files that name a package."""
-    names = ("requirements.txt", "requirements-extras.txt", "requirements-dev.txt")
-    files = [ROOT / name for name in names]
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if _name(line)]
+def _wanted(name: str) -> list[str]:
+    """Return the lines of the file *name* that name a package."""
+    return [line for line in (ROOT / name).read_text("utf-8").splitlines() if _name(line)]
+
+
+def _install(python: Path, wanted: list[str]) -> list[str]:
+    """Install *wanted* beside what is there; return all that is there then, pinned."""
+    file = python.parents[2] / "requirements.txt"
+    file.write_text("\n".join(wanted), encoding="utf-8")
+    _run(python, "install", "--quiet", "-r", str(file))
+    return _run(python, "freeze").splitlines()
 
 
 def _name(line: str) -> str:

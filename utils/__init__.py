@@ -10,6 +10,8 @@
 - context_manager  Fitting of a request into the model's window: pure functions on sizes.
 - dotenv           Reading a `.env` file: lines NAME=VALUE, with comments, quotes and `export` as in
                    a shell.
+- error_codes      Codes of errors, for programs: they stay, while the sentence beside them is for
+                   people.
 - i18n             Messages for people, separate from the language they are shown in.
 - logger           Log of failures on our side; no key ever gets into it.
 - pictures         Reference to a picture: all but its bytes, which a store keeps.
@@ -22,9 +24,16 @@ EXPORTS = {
     "bootstrap": ["STARTED_BY", "ensure_environment"],
     "context_manager": ["first_turn_kept"],
     "dotenv": ["read_dotenv"],
-    "i18n": ["Phrase", "Text", "UserError", "join_lines", "phrase"],
+    "i18n": ["BadUsage", "Phrase", "Text", "UserError", "join_lines", "phrase"],
     "logger": ["FailureLog"],
-    "pictures": ["Picture", "PictureGone", "ReadPicture", "scaled_size", "unseen_note"],
+    "pictures": [
+        "Picture",
+        "PictureGone",
+        "ReadPicture",
+        "read_no_picture",
+        "scaled_size",
+        "unseen_note",
+    ],
     "setting_kinds": [
         "address",
         "choice",
@@ -40,4 +49,5 @@ EXPORTS = {
         "yes_no",
     ],
     "waiting": ["Stop", "Stopped", "interruptible"],
+    "error_codes": ["ErrorCode"],
 }

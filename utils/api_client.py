@@ -7,7 +7,7 @@ import gc
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -26,12 +26,13 @@ from utils.llm.completion import (
     Usage,
     Wire,
 )
-from utils.llm.http.errors import (
-    ServerErrors,
+from utils.llm.http.reply_failures import (
+    RequestFailed,
+    RetryKind,
     cut_silently,
+    invalid_key,
     window_too_small,
 )
-from utils.llm.http.reply_failures import RequestFailed, RetryKind, invalid_key
 from utils.llm.http.reply_limits import ReplyLimits
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import RequestBody
@@ -40,12 +41,14 @@ from utils.llm.profiles.refusals import adaptation_notice, parse_window, without
 from utils.llm.profiles.server_knowledge import ServerKnowledge, below
 from utils.llm.profiles.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
 from utils.llm.profiles.silent_cut import SilentCut
-from utils.llm.served_model import ModelChoice, without_login
+from utils.llm.served_model import ModelChoice, to_base_url, without_login
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 
 if TYPE_CHECKING:
     from utils.llm.endpoint import Endpoint
+    from utils.llm.protocols.call_protocol import CallProtocol
+    from utils.llm.protocols.text_reply import TextReply
 
 __all__ = [
     "ApiClient",
@@ -105,7 +108,7 @@ class ApiClient:
         api: Api | None = None,
     ) -> None:
         self.model = model
-        self._base_url = _to_base_url(base_url)
+        self._base_url = to_base_url(base_url)
         self._key = api_key.strip()
         self._api = api or ChatCompletions()
         self._writer = self._api.make_writer(
@@ -124,7 +127,6 @@ class ApiClient:
             "loading": _LOADING_RETRIES * retries,
         }
         self._host = urlsplit(base_url).netloc or base_url
-        self._server = ServerErrors(self._host, self._key, self._api.account)
         self._known = ServerKnowledge(self._api, self._base_url, profiles or ProfilesInMemory())
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
@@ -183,16 +185,18 @@ class ApiClient:
             if stop.is_set():
                 raise Stopped
             endpoint = self._get_endpoint(stop)
-            body = self._writer.write(self.model, messages, tools, think=think)
+            body = self._write(messages, tools, think=think)
             parser = self._api.make_parser(self._limits.calls, body, self._writer.profile)
             try:
                 path = below(self._writer.profile)
                 reply = endpoint.stream(self.model, body, parser, stop, below=path)
-                yield from self._announce_adaptation(reply)
+                text_reply = self._text_reply(messages, tools)
+                yield from self._announce_adaptation(_deltas(reply, text_reply))
                 self._probe_once(endpoint)
                 usage = self._usage(parser, body)
                 yield from self._cut_noticed(body, usage)
-                yield parser.completion(spent + usage)
+                completion = parser.completion(spent + usage)
+                yield from _finished(completion, text_reply)
                 return
             except RequestFailed as failure:
                 if parser.usage:
@@ -246,6 +250,31 @@ class ApiClient:
     def set_profile(self, changes: Mapping[str, Any]) -> None:
         """Keep what the person says of the server for the model of now; None: the usual again."""
         self._known.say(self.model, changes)
+
+    def _text_protocol(self) -> CallProtocol | None:
+        """Return the protocol in which calls stand in the text, None where they do not."""
+        if self._writer.profile.protocol == "native":
+            return None
+        from utils.llm.protocols.registry import ALL  # for those alone who need it
+
+        return ALL[self._writer.profile.protocol]
+
+    def _write(
+        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
+    ) -> RequestBody:
+        """Return the body of a request in the protocol of the model."""
+        if protocol := self._text_protocol():
+            messages, tools = protocol.request(messages, tools)
+        return self._writer.write(self.model, messages, tools, think=think)
+
+    def _text_reply(self, messages: Sequence[Wire], tools: Sequence[Wire]) -> TextReply | None:
+        """Return the reader of a reply with calls in its text, None where none stand there."""
+        protocol = self._text_protocol()
+        if protocol is None or not tools:
+            return None
+        from utils.llm.protocols.text_reply import TextReply
+
+        return TextReply(protocol, messages, tools)
 
     def _adapt(self, failure: RequestFailed, body: RequestBody) -> bool:
         """Adapt the profile to a refusal of *body*; return whether the next request will differ.
@@ -342,12 +371,13 @@ class ApiClient:
     def _create_endpoint(self) -> Endpoint:
         with _gc_paused():  # an eighth faster: what the import makes all stays
             from utils.llm.endpoint import Endpoint
+            from utils.llm.http.errors import ServerErrors
 
         return Endpoint(
             self._api,
             self._base_url,
             self._key,
-            self._server,
+            ServerErrors(self._host, self._key, self._api.account),
             user_agent=self._user_agent,
             idle_seconds=self._idle_seconds,
             limits=self._limits,
@@ -375,10 +405,12 @@ class ApiClient:
         return replace(usage, cost_usd=cost)
 
 
-def _to_base_url(url: str) -> str:
-    """Return *url* as a base, also where somebody gave the whole address of chat completions."""
-    address, mark, query = url.partition("?")
-    return address.rstrip("/").removesuffix("/chat/completions").rstrip("/") + mark + query
+def _deltas(reply: Iterator[Delta], text_reply: TextReply | None) -> Iterator[Delta]:
+    return text_reply.deltas(reply) if text_reply else reply
+
+
+def _finished(completion: Completion, text_reply: TextReply | None) -> Iterable[Delta | Completion]:
+    return text_reply.finish(completion) if text_reply else (completion,)
 
 
 def _restart_notice(

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Union
 
+from utils.error_codes import ErrorCode
+
 Value = Union[str, int, float, "Phrase"]
 
 
@@ -42,11 +44,24 @@ def phrase(template: str, /, **values: Value) -> Phrase:
 
 
 class UserError(Exception):
-    """Error that the person can fix; `message` says in one line what is wrong and what to do."""
+    """Error that the person can fix; `message` says in one line what is wrong and what to do.
 
-    def __init__(self, message: Phrase) -> None:
+    `code` says the same to programs; a *code* given here takes the place of that of the class.
+    """
+
+    code: ErrorCode = "internal"
+
+    def __init__(self, message: Phrase, code: ErrorCode | None = None) -> None:
         super().__init__(str(message))
         self.message = message
+        if code:
+            self.code = code
+
+
+class BadUsage(UserError):
+    """An option, a setting or a task cannot be as it was said, and has to be said otherwise."""
+
+    code = "bad_arguments"
 
 
 def join_lines(first: Text, *others: Text) -> Text:

@@ -1,5 +1,9 @@
 """The conversation: its records, what of them is sent, and how it is kept.
 
+- citation_marks   Marks of citations in a text: `[2]` in its words, and nothing that only looks
+                   like one.
+- citations        Citations: the sources that a task has read, by number, and those that its answer
+                   names.
 - compaction       Making room in a long conversation: older turns give way to a digest that the
                    model writes.
 - context_updates  Context beside the conversation: sent once, and again only where it changed.
@@ -21,6 +25,8 @@
 """
 
 EXPORTS = {
+    "citation_marks": ["marked", "with_links"],
+    "citations": ["Citation", "Citations", "citations_of", "sources_of"],
     "compaction": ["CALL_PREFIX", "PERSON_PREFIX", "render_turn"],
     "context_updates": ["context_diff"],
     "context_window": ["ContextWindow"],
@@ -30,6 +36,7 @@ EXPORTS = {
         "ASKED",
         "History",
         "INCIDENT",
+        "NATIVE_FAILURES",
         "QUEUE",
         "REWIND_UNDONE",
         "REWOUND",

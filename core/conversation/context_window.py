@@ -34,10 +34,12 @@ class WindowSource(Protocol):
     """Everything that fills the window."""
 
     tools: Toolbox
-    system_prompt: str
     context_limit: int
     summary_prompt: str
     stop: Stop
+
+    @property
+    def system_text(self) -> str: ...
 
     @property
     def history(self) -> History: ...
@@ -108,7 +110,7 @@ class ContextWindow:
 
     def _estimates(self) -> dict[str, int]:
         sizes = {
-            "system": estimate_tokens(self._source.system_prompt),
+            "system": estimate_tokens(self._source.system_text),
             "tools": estimate_tokens(str(self._source.tools.wire)),
         }
         for _, record in self._source.history.sent:

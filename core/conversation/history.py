@@ -52,8 +52,13 @@ QUEUE = "queue"
 """The `StateRecord` of the messages that wait; see `core.conversation.message_queue`."""
 MAX_SENT_IDS = "sent"
 """The `StateRecord` of the ids under which messages were lately sent."""
+NATIVE_FAILURES = "native_failures"
+"""The `StateRecord` that counts the replies of a session that failed to call natively."""
 BOOKKEEPING = frozenset({REWOUND, REWIND_UNDONE, INCIDENT, SPENT, ASKED})
-SURVIVES_REWIND = BOOKKEEPING | {"mode", "model", "approval", QUEUE, MAX_SENT_IDS}
+SURVIVES_REWIND = BOOKKEEPING | {
+    *("mode", "model", "approval"),
+    *(QUEUE, MAX_SENT_IDS, NATIVE_FAILURES),
+}
 """Names that no rewinding takes back: settings, what is still to be done, and the bookkeeping."""
 
 OMISSION_NOTE = (

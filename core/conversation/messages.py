@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from core.cards import Card
 from core.conversation.result_texts import LOST_TEXT
+from utils.error_codes import ErrorCode
 from utils.llm.completion import SIGNED, Usage
 from utils.pictures import Picture
 from utils.text.codec import to_plain
@@ -60,6 +61,7 @@ class User:
 
     *queued* are the ids under which it waited, if it did. They are kept with it, in one: what is
     said waits no longer, whenever we are killed. One that *is_private* the model never reads.
+    *typed* is the command of theirs that became *text*, "" where they said that themselves.
     """
 
     text: str
@@ -67,6 +69,7 @@ class User:
     kind: Literal["user"] = "user"
     queued: tuple[str, ...] = field(default=(), compare=False)
     is_private: bool = False
+    typed: str = ""
 
     def to_wire(self) -> Wire:
         return _with_pictures({"role": "user", "content": self.text}, self.pictures)
@@ -108,7 +111,7 @@ class ToolResult:
     """The text a tool gave the model in answer to the call *call_id*, and its card for people.
 
     *revised* is what the person had it run with in the place of the call's own arguments;
-    *pictures* are what the call showed.
+    *pictures* are what the call showed. *error_code* is why it failed or was refused, for programs.
     """
 
     call_id: str
@@ -119,6 +122,7 @@ class ToolResult:
     seconds: float = 0.0
     revised: dict[str, Any] | None = None
     pictures: tuple[Picture, ...] = ()
+    error_code: ErrorCode | None = None
     kind: Literal["tool"] = "tool"
 
     @property
@@ -145,6 +149,7 @@ class ShellResult:
     card: Card
     seconds: float
     is_private: bool = False
+    error_code: ErrorCode | None = None
     kind: Literal["shell"] = "shell"
 
     def to_wire(self) -> Wire:

@@ -54,6 +54,9 @@ class Store(Protocol):
     def load(self, session: str) -> list[tuple[int, Record]]:
         """Return (turn, record) in order. Raises `UserError` when there is no such session."""
 
+    def length(self, session: str) -> int:
+        """Return how many records *session* has, 0 where there is no such session."""
+
     def seconds(self, session: str) -> Mapping[int, float]:
         """Return how long each turn of *session* took, as far as it was kept."""
 

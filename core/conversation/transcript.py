@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.cards import TextCard
+from core.cards import OUTSIDE_PLACE, RunCard, TextCard
+from core.conversation.citations import citations_of
 from core.conversation.history import TurnRecord
 from core.conversation.messages import (
     Assistant,
@@ -36,6 +37,7 @@ from core.events import (
     to_json,
 )
 from core.loop.thinking import conclusion_in
+from utils.error_codes import ErrorCode
 from utils.i18n import Phrase
 from utils.llm.completion import Usage
 from utils.text.codec import from_plain, to_plain
@@ -53,7 +55,8 @@ MAX_LIVE_OUTPUT = 200_000
 def turn_end_record(turn: int, event: TurnFinished) -> StateRecord:
     """Return the record of how *turn* ended."""
     fields = {"turn": turn, "why": event.why, "seconds": event.seconds}
-    return StateRecord(TURN_END, {**fields, "detail": to_plain(event.detail)})
+    told = {"detail": to_plain(event.detail), "error_code": event.error_code}
+    return StateRecord(TURN_END, fields | told)
 
 
 class Transcript:
@@ -148,8 +151,11 @@ class _TurnReplay:
     why: EndReason = "interrupted"
     detail: Phrase | None = None
     seconds: float = 0.0
+    error_code: ErrorCode | None = None
+    records: list[Record] = field(default_factory=list)
 
     def events_of(self, record: Record) -> Iterator[Event]:
+        self.records.append(record)
         match record:
             case Assistant():
                 yield from self._reply_events(record)
@@ -158,8 +164,12 @@ class _TurnReplay:
                 self.why = "stopped" if state == "stopped" and not record.is_lost else "interrupted"
             case ShellResult():
                 name = shell_escape_name(is_private=record.is_private)
-                yield ToolStarted(record.call_id, name, {"command": record.command})
-                yield ToolFinished(record.call_id, name, record.state, record.card, record.seconds)
+                given = {"command": record.command}
+                yield ToolStarted(record.call_id, name, given, tier=OUTSIDE_PLACE)
+                yield ToolFinished(
+                    *(record.call_id, name, record.state, record.card, record.seconds),
+                    error_code=record.error_code,
+                )
                 self.why = "stopped" if record.state == "stopped" else "done"
                 self.seconds = record.seconds
             case Context(text) if conclusion := conclusion_in(text):
@@ -167,6 +177,7 @@ class _TurnReplay:
             case StateRecord(name, value) if name == TURN_END and value.get("turn") == self.number:
                 self.why, self.seconds = value["why"], value["seconds"]
                 self.detail = value["detail"] and from_plain(Phrase, value["detail"])
+                self.error_code = value.get("error_code")
 
     def _reply_events(self, reply: Assistant) -> Iterator[Event]:
         self.steps += 1
@@ -187,12 +198,22 @@ class _TurnReplay:
         if arguments is None:
             arguments = json.loads(call.arguments) if call else {}
         is_revised = result.revised is not None
-        yield ToolStarted(result.call_id, result.name, arguments, is_revised)
+        tier = result.card.tier if isinstance(result.card, RunCard) else ""
+        yield ToolStarted(result.call_id, result.name, arguments, is_revised, tier)
         card = result.card or TextCard(result.name, result.text[:2_000])
-        yield ToolFinished(result.call_id, result.name, result.state, card, result.seconds)
+        yield ToolFinished(
+            *(result.call_id, result.name, result.state, card, result.seconds),
+            error_code=result.error_code,
+        )
 
     def end(self) -> TurnFinished:
-        return TurnFinished(self.why, self.detail, self.usage, self.seconds)
+        cited = citations_of(self.records)
+        return TurnFinished(
+            *(self.why, self.detail, self.usage, self.seconds),
+            error_code=self.error_code,
+            citations=cited.sources,
+            unknown_citations=cited.unknown,
+        )
 
 
 def replay_events(
@@ -213,7 +234,7 @@ def replay_events(
             if turn:
                 yield turn.end()
             turn = _TurnReplay(number, seconds=durations.get(number, 0.0))
-            yield TurnStarted(record.text, number, record.pictures)
+            yield TurnStarted(record.typed or record.text, number, record.pictures)
         elif turn:
             yield from turn.events_of(record)
     if turn and not is_open:

@@ -3,9 +3,17 @@
 - approval        Approval policy: which calls need the person's yes.
 - approval_flow   The question before a call: what it shows, what may be answered, what the model
                   reads of it.
+- direct_calls    Calls without a model, which a person or a program makes of tools: in a turn of
+                  their own.
+- hook_runs       Hooks of the person's and the project's: run around calls and at the end of a
+                  task.
 - loop_detection  Loop detection: a small memory of the calls of a turn, to break loops.
 - nudges          Asking a model once more whose reply did nothing, though it seems to mean to do
                   something.
+- prompt_command  A command of the person's or the project's own, run: its programs first, then its
+                  task.
+- questions       Questions of features beside the calls: put to the person before the model is
+                  asked.
 - response        One reply of the model: streamed, put together, and recorded.
 - shell_escape    The shell escape: `!COMMAND` is run as the person's own, `!!COMMAND` unknown to
                   the model.
@@ -26,15 +34,18 @@ EXPORTS = {
         "KeptApproval",
         "MODES",
         "NO_BACKGROUND_OUTSIDE",
+        "OutsidePolicy",
         "PACKAGES",
         "PackagesReason",
         "stricter",
     ],
-    "approval_flow": ["arguments_preview", "format_arguments", "resolve_approval"],
+    "approval_flow": ["arguments_preview", "format_arguments", "refusal", "resolve_approval"],
+    "direct_calls": ["run_direct_calls"],
+    "prompt_command": ["run_prompt_command"],
     "response": ["to_tool_call"],
     "shell_escape": ["ShellEscape", "run_shell_escape"],
     "thinking": ["Mode", "conclusion_in"],
-    "tool_calls": ["notices"],
+    "tool_calls": ["FinishedCall", "notices"],
     "turn": ["PausedTurn", "drive", "run_turn"],
     "turn_context": ["Model", "Turn"],
 }

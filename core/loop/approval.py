@@ -37,7 +37,9 @@ _OUTSIDE_REFUSAL = phrase(
     "Nothing runs outside the sandbox here: that needs allow_outside = true in config.toml, or "
     "ONEFOLD_ALLOW_OUTSIDE=1, and with -p --approve all as well."
 )
-NO_BACKGROUND_OUTSIDE = phrase("Outside the sandbox nothing can run in the background.")
+NO_BACKGROUND_OUTSIDE = phrase(
+    "Outside the sandbox nothing can run in the background or with a terminal."
+)
 
 
 def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
@@ -93,6 +95,8 @@ class Approval:
         self.outside: OutsidePolicy = "ask"
         self._approval_reason = approval_reason
         self.patterns: list[str] = []
+        self.only_tools: frozenset[str] | None = None
+        """The tools that the task at hand may use; None for all."""
         self.kept: KeptApprovalStore | None = None
         """The approvals that last; None where none can."""
 
@@ -116,6 +120,9 @@ class Approval:
 
         It is asked about again if it *was_asked* about and there was no answer.
         """
+        if self.only_tools is not None and tool.name not in self.only_tools:
+            names = ", ".join(sorted(self.only_tools))
+            return Decision("refuse", phrase("This task may use only: {tools}.", tools=names))
         if tool.risk is Risk.READ or tool.spec.touches_nothing:
             return Decision("allow")
         if self.mode == "read-only" and (tool.risk is not Risk.NETWORK or tool.spec.changes_files):
@@ -147,7 +154,7 @@ class Approval:
 
     def _decide_outside(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
         """Return the verdict on a call that nothing confines: no mode and no wide pattern helps."""
-        if arguments.get("background"):
+        if _runs_on(arguments):
             return Decision("refuse", NO_BACKGROUND_OUTSIDE)
         if self.outside == "allow" and self.mode == "all":
             return Decision("allow")
@@ -179,6 +186,11 @@ def _may_last(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     return is_lasting and name == tool.name
 
 
+def _runs_on(arguments: Mapping[str, Any]) -> bool:
+    """Return whether what a call starts may run on after it."""
+    return bool(arguments.get("background") or arguments.get("tty"))
+
+
 def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Return the call as the one line that patterns are held against.
 
@@ -194,7 +206,7 @@ def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:
     name = tool.name
     if arguments.get("network"):
         name += _WITH_NETWORK
-    if arguments.get("background"):
+    if _runs_on(arguments):
         name += _IN_BACKGROUND
     if tool.spec.is_exact:
         return " ".join([name, *(f"{key}={value}" for key, value in sorted(arguments.items()))])

@@ -17,6 +17,11 @@ CALL_AS_TEXT_NOTE = (
     "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
     "mean it, call the tool. If not, say in one sentence how the task stands."
 )
+DAMAGED_BLOCK_NOTE = (
+    "Your reply holds what looks like a tool call, but no block that stands whole and for itself: "
+    "nothing of it was done. If you mean it, write the whole block again, and nothing else around "
+    "it. If not, say in one sentence how the task stands."
+)
 REPEATED_FAILURE_NOTE = (
     "Your reply only repeats how the last call failed; nothing was done since. Do what that answer "
     "says, or say in your own words what is in the way."
@@ -50,7 +55,8 @@ class Nudges:
         text = read.message.text
         if read.may_hold_call and not self.was_asked_to_call:
             self.was_asked_to_call = True
-            host.record(Context(CALL_AS_TEXT_NOTE))
+            is_native = host.model.profile.protocol == "native"
+            host.record(Context(CALL_AS_TEXT_NOTE if is_native else DAMAGED_BLOCK_NOTE))
             yield Informed(
                 phrase("The model wrote what looks like a call as text; it is asked again.")
             )

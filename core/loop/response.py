@@ -66,6 +66,8 @@ def read_reply(context: TurnContext, think: bool) -> Generator[Event, Reply | No
                     completion = yield from draft.read_calls(item)
                     reply = draft.to_message(completion)
                     context.record(reply)
+                    if draft.failed_natively(reply, item) and (offer := context.native_failure()):
+                        yield Informed(offer)
                     return ReplyRead(reply, item.is_cut, draft.may_hold_call, item.is_repeating)
                 case Retry(reason, attempt, seconds):
                     draft = _ReplyDraft(context.tools, messages)
@@ -94,6 +96,7 @@ class _ReplyDraft:
         self._began: float | None = None
         self.seconds = 0.0
         self.may_hold_call = False
+        self._wrote_calls = False
 
     @property
     def text(self) -> str:
@@ -129,18 +132,26 @@ class _ReplyDraft:
             self.may_hold_call = True
             repeated = "\n".join(f"{call.name} {call.arguments}" for call in completion.calls)
             return replace(completion, text=completion.text or repeated, calls=())
+        if completion.has_doubtful_calls:
+            self.may_hold_call = True
+            yield from self._show_held_text()
+            return completion
         found = None if completion.is_cut else self._find_calls(completion.text)
         if found and completion.calls and self._holds_the_same_calls(found, completion.calls):
             return replace(completion, text=found.text)
         if found is None or completion.calls or not found.is_sure:
             self.may_hold_call = found is not None and not completion.calls
-            if held_text := self.release_held_text():
-                yield TextDelta(held_text)
+            yield from self._show_held_text()
             return completion
+        self._wrote_calls = True
         for call in found.calls:
             yield Informed(phrase("The model wrote its call of {name} as text.", name=call.name))
         calls = [RawCall("", call.name, json.dumps(call.arguments)) for call in found.calls]
         return replace(completion, text=found.text, calls=with_ids(calls))
+
+    def _show_held_text(self) -> Iterator[Event]:
+        if held_text := self.release_held_text():
+            yield TextDelta(held_text)
 
     def _find_calls(self, text: str) -> FoundCalls | None:
         if not text.strip():
@@ -173,6 +184,11 @@ class _ReplyDraft:
         return [_resolved(call, self._tools) for call in written] == [
             _resolved(call, self._tools) for call in calls
         ]
+
+    def failed_natively(self, reply: Assistant, completion: Completion) -> bool:
+        """Return whether *reply* calls otherwise than the server has it, or not as it has to."""
+        is_malformed = not completion.is_cut and any(call.broken for call in reply.calls)
+        return is_malformed or self.may_hold_call or self._wrote_calls
 
     def close_thinking(self) -> Iterator[Event]:
         if self._began is not None and not self.seconds:

@@ -11,11 +11,19 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.cards import OUTSIDE_PLACE
 from core.conversation.history import History
-from core.conversation.messages import SHELL_ESCAPE, Record, ShellResult, User, shell_escape_name
+from core.conversation.messages import (
+    SHELL_ESCAPE,
+    Record,
+    ResultState,
+    ShellResult,
+    User,
+    shell_escape_name,
+)
 from core.events import Event, Reply, ToolFinished, ToolStarted, TurnFinished, TurnStarted
 from core.feature_set import FeatureSet
-from core.loop.tool_calls import stream_output
+from core.loop.tool_calls import error_code, stream_output
 from core.loop.turn_context import Turn
 from core.redaction import map_strings
 from core.tools import Outcome, ToolError, failure_outcome
@@ -68,21 +76,17 @@ def run_shell_escape(
     yield TurnStarted(line, turn)
     call_id = f"shell-{turn}"
     name = shell_escape_name(is_private=escape.is_private)
-    yield ToolStarted(call_id, name, {"command": command})
+    yield ToolStarted(call_id, name, {"command": command}, tier=OUTSIDE_PLACE)
     outcome = map_strings((yield from _run(context, escape, call_id)), context.features.redact)
     seconds = time.monotonic() - started_at
     is_stopped = context.stop.is_set() and not outcome.ok
+    state: ResultState = "stopped" if is_stopped else "done" if outcome.ok else "failed"
+    code = error_code(state, outcome)
     result = ShellResult(
-        call_id,
-        command,
-        outcome.text,
-        "stopped" if is_stopped else "done" if outcome.ok else "failed",
-        outcome.card,
-        seconds,
-        escape.is_private,
+        call_id, command, outcome.text, state, outcome.card, seconds, escape.is_private, code
     )
     context.record(result)
-    yield ToolFinished(call_id, name, result.state, outcome.card, seconds, outcome.changes)
+    yield ToolFinished(call_id, name, state, outcome.card, seconds, outcome.changes, code)
     context.features.on_files_changed(outcome.changes)
     context.save_state()
     detail = phrase("Stopped.") if is_stopped else None
@@ -98,4 +102,4 @@ def _run(
     try:
         return (yield from stream_output(context.features, call_id, running))
     except (ToolError, UserError) as error:
-        return failure_outcome(error.message)
+        return failure_outcome(error)

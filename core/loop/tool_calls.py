@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from core.cards import TextCard
 from core.conversation.history import ASKED
 from core.conversation.messages import ResultState, StateRecord, ToolCall, ToolResult
 from core.conversation.result_texts import FAILED_PREFIX, NOT_RUN_TEXT, STOPPED_TEXT
@@ -15,13 +17,14 @@ from core.events import (
     ApprovalAsked,
     Event,
     Informed,
+    PersonQuestion,
     Reply,
     ToolFinished,
     ToolOutput,
     ToolStarted,
     Warned,
 )
-from core.feature import PostRunConfirmation
+from core.feature import HookVerdict, PostRunConfirmation
 from core.loop.approval import Decision, pattern_for
 from core.loop.approval_flow import (
     check_lasting,
@@ -30,9 +33,11 @@ from core.loop.approval_flow import (
     resolve_approval,
     with_revision_note,
 )
+from core.loop.hook_runs import denied_outcome, run_call_hooks, with_hooks_said
 from core.loop.turn_context import TurnContext
 from core.redaction import Redactor, StreamRedactor, map_strings
 from core.tools import Outcome, RunningTool, Tool, ToolError, failure_outcome
+from utils.error_codes import ErrorCode
 from utils.i18n import UserError, phrase
 from utils.waiting import Stopped
 
@@ -59,6 +64,23 @@ class ApprovalTimer:
         return reply
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedCall:
+    """The *result* of a call for the record, its *outcome*, and the *arguments* it ran with."""
+
+    result: ToolResult
+    outcome: Outcome
+    arguments: Mapping[str, Any]
+
+    def finished(self) -> ToolFinished:
+        """Return the event that shows it, once it is recorded."""
+        result, outcome = self.result, self.outcome
+        return ToolFinished(
+            *(result.call_id, result.name, result.state, outcome.card, result.seconds),
+            *(outcome.changes, result.error_code),
+        )
+
+
 def run_call(
     context: TurnContext, call: ToolCall, pending: deque[ToolCall], timer: ApprovalTimer
 ) -> Generator[Event, Reply | None, tuple[ToolResult, bool]]:
@@ -66,26 +88,65 @@ def run_call(
 
     Returns the answer, and whether files changed. *timer* asks the person.
     """
+    answered = yield from answer_call(context, call, timer)
+    pending.popleft()
+    context.record(answered.result)
+    yield answered.finished()
+    return answered.result, bool(answered.outcome.changes)
+
+
+def answer_call(
+    context: TurnContext, call: ToolCall, timer: ApprovalTimer
+) -> Generator[Event, Reply | None, FinishedCall]:
+    """Run *call* and return its answer, which is to be recorded and then shown."""
     started_at, waited_before = time.monotonic(), timer.seconds
+    arguments: Mapping[str, Any] = {}
     try:
         tool = context.tools.find(call.name)
         arguments = tool.arguments(call)
     except ToolError as error:
         yield ToolStarted(call.id, call.name, {})
-        call_outcome = _CallOutcome("failed", failure_outcome(error.message))
+        call_outcome = _CallOutcome("failed", failure_outcome(error))
     else:
-        yield ToolStarted(call.id, call.name, arguments)
+        tier = context.features.run_tier(tool, arguments)
+        yield ToolStarted(call.id, call.name, arguments, tier=tier)
         call_outcome = yield from _run_if_approved(context, tool, call.id, arguments, timer)
     seconds = time.monotonic() - started_at - (timer.seconds - waited_before)
-    state, outcome = call_outcome.state, call_outcome.outcome
+    state, outcome, revised = call_outcome.state, call_outcome.outcome, call_outcome.revised
     result = ToolResult(
-        *(call.id, call.name, outcome.text, state, outcome.card, seconds, call_outcome.revised),
+        *(call.id, call.name, outcome.text, state, outcome.card, seconds, revised),
         pictures=outcome.pictures,
+        error_code=error_code(state, outcome),
     )
-    pending.popleft()
-    context.record(result)
-    yield ToolFinished(call.id, call.name, state, outcome.card, seconds, outcome.changes)
-    return result, bool(outcome.changes)
+    return FinishedCall(result, outcome, revised or arguments)
+
+
+def error_code(state: ResultState, outcome: Outcome) -> ErrorCode | None:
+    """Return what programs are told of a call that ended in *state* with *outcome*."""
+    match state:
+        case "refused":
+            return "refused"
+        case "failed":
+            return outcome.error_code or "internal"
+        case _:
+            return None
+
+
+def run_apart(
+    context: TurnContext,
+    tool: Tool,
+    call_id: str,
+    arguments: Mapping[str, Any],
+    timer: ApprovalTimer,
+) -> Generator[Event, Reply | None, tuple[ResultState, Outcome]]:
+    """Run a call that is the model's no more than its result: nothing of it is recorded."""
+    started_at, waited_before = time.monotonic(), timer.seconds
+    yield ToolStarted(call_id, tool.name, dict(arguments))
+    done = yield from _run_if_approved(context, tool, call_id, arguments, timer)
+    seconds = time.monotonic() - started_at - (timer.seconds - waited_before)
+    outcome, code = done.outcome, error_code(done.state, done.outcome)
+    yield ToolFinished(call_id, tool.name, done.state, outcome.card, seconds, outcome.changes, code)
+    return done.state, outcome
 
 
 def _run_if_approved(
@@ -107,7 +168,7 @@ def _run_if_approved(
                 context, tool, call_id, arguments, decision, timer
             )
         except ToolError as error:  # it cannot be done, so nobody is asked
-            return _CallOutcome("failed", failure_outcome(error.message))
+            return _CallOutcome("failed", failure_outcome(error))
         if context.stop.is_set():
             return _CallOutcome("stopped", _stopped_outcome())
     if decision.verdict == "refuse" or (decision.verdict == "ask" and not (reply and reply.yes)):
@@ -117,7 +178,8 @@ def _run_if_approved(
     if final_arguments is arguments:
         return _CallOutcome(*(yield from _run_tool(context, tool, call_id, arguments, timer)))
     revised = map_strings(dict(final_arguments), context.features.redact)
-    yield ToolStarted(call_id, tool.name, revised, is_revised=True)
+    tier = context.features.run_tier(tool, final_arguments)
+    yield ToolStarted(call_id, tool.name, revised, is_revised=True, tier=tier)
     state, outcome = yield from _run_tool(context, tool, call_id, final_arguments, timer)
     return _CallOutcome(state, with_revision_note(outcome, arguments, revised), revised)
 
@@ -174,31 +236,74 @@ def _run_tool(
         return "refused", not_run_outcome(
             f"{FAILED_PREFIX} {error.message}", phrase("Refused"), error.message
         )
-    running = context.tools.run(tool, context.features.unredact(tool, arguments))
-    outcome = yield from stream_output(context.features, call_id, running)
+    before = yield from run_call_hooks(context, "PreToolUse", tool, arguments)
+    if before.denial:
+        outcome = denied_outcome(before)
+    elif context.stop.is_set():
+        outcome = with_hooks_said(_stopped_outcome(), before, HookVerdict())
+    else:
+        running = context.tools.run(tool, context.features.unredact(tool, arguments))
+        asking = partial(_ask_for_tool, context, tool, call_id, timer)
+        outcome = yield from stream_output(context.features, call_id, running, asking)
+        after = yield from run_call_hooks(context, "PostToolUse", tool, arguments, outcome.text)
+        outcome = with_hooks_said(outcome, before, after)
     final = yield from _finish_call(context, tool, call_id, outcome, timer)
     yield from notices(context)
-    if final is not outcome:
+    if final is not outcome or before.denial:
         return "refused", map_strings(final, context.features.redact)
     outcome = map_strings(outcome, context.features.redact)
     if context.stop.is_set() and not outcome.ok:
         return "stopped", outcome
+    if outcome.error_code == "refused":
+        return "refused", outcome
     return ("done" if outcome.ok else "failed"), outcome
 
 
+Asking = Callable[[PersonQuestion], Generator[Event, Reply | None, Reply | None]]
+"""Asks the person what a tool wants to know; None when nobody is there."""
+
+
+def _ask_for_tool(
+    context: TurnContext, tool: Tool, call_id: str, timer: ApprovalTimer, question: PersonQuestion
+) -> Generator[Event, Reply | None, Reply | None]:
+    """Ask what *tool* wants to know; kept as open where the call may be run once more for it."""
+    choices = "\n".join(f"{n}  {choice}" for n, choice in enumerate(question.choices, 1))
+    if tool.spec.asks_person:
+        context.record(StateRecord(ASKED, call_id))
+    reply = yield from timer.ask(
+        ApprovalAsked(
+            *(call_id, tool.name, "question", phrase("{text}", text=question.text), ""),
+            preview=TextCard("", choices),
+            choices=question.choices,
+        )
+    )
+    if tool.spec.asks_person:
+        context.record(StateRecord(ASKED, ""))
+    if context.stop.is_set():
+        raise Stopped
+    return reply
+
+
 def stream_output(
-    redactor: Redactor, call_id: str, running: RunningTool
+    redactor: Redactor, call_id: str, running: RunningTool, asking: Asking | None = None
 ) -> Generator[Event, Reply | None, Outcome]:
-    """Yield what *running* puts out, without what nobody may see, and return its outcome."""
+    """Yield what *running* puts out, without what nobody may see, and return its outcome.
+
+    What it wants to know of the person is asked by *asking*; without, nobody is there.
+    """
     stream = StreamRedactor(redactor)
+    reply: Reply | None = None
     try:
         while True:
-            if text := stream.add(next(running)):
+            item, reply = running.send(reply), None
+            if isinstance(item, PersonQuestion):
+                reply = (yield from asking(item)) if asking else None
+            elif text := stream.add(item):
                 yield ToolOutput(call_id, text)
     except StopIteration as finished:
         outcome: Outcome = finished.value
     except Stopped:
-        outcome = not_run_outcome(STOPPED_TEXT, phrase("Broken off."), "")
+        outcome = not_run_outcome(STOPPED_TEXT, phrase("Interrupted."), "")
     finally:
         running.close()
     if tail := stream.flush():

@@ -29,12 +29,15 @@ from core.events import (
     TurnFinished,
     Warned,
 )
+from core.loop.hook_runs import may_end
 from core.loop.loop_detection import LoopDetector
 from core.loop.nudges import Nudges
+from core.loop.questions import ask_questions
 from core.loop.response import ReplyRead, read_reply
 from core.loop.thinking import conclusion, conclusion_note, thinks
 from core.loop.tool_calls import ApprovalTimer, notices, run_call
 from core.loop.turn_context import Turn, TurnContext
+from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, Usage
 from utils.waiting import Stopped
@@ -61,11 +64,15 @@ class _Task:
     nudges: Nudges = field(default_factory=Nudges)
     failed_tool: str = ""
     """The tool of the last call, where that failed."""
+    was_held: bool = False
+    """Whether a hook has let it go on at its end, which one may do once."""
     approval_timer: ApprovalTimer = field(default_factory=ApprovalTimer)
 
-    def end(self, why: EndReason, detail: Phrase | None = None) -> TurnFinished:
+    def end(
+        self, why: EndReason, detail: Phrase | None = None, code: ErrorCode | None = None
+    ) -> TurnFinished:
         seconds = time.monotonic() - self.started_at - self.approval_timer.seconds
-        return TurnFinished(why, detail, self.usage, seconds)
+        return TurnFinished(why, detail, self.usage, seconds, error_code=code)
 
 
 @dataclass(frozen=True)
@@ -105,11 +112,12 @@ def run_turn(context: TurnContext, paused: PausedTurn | None = None) -> Turn:
             if error.usage.requests:
                 task.usage += error.usage
                 context.record(usage_record(error.usage))
-            finished = task.end("error", error.message)
+            finished = task.end("error", error.message, error.code)
         if finished is not None:
             yield from _finish_turn(context, finished)
             return
-    yield from _finish_turn(context, task.end("step_limit", _limit_reached(context.step_limit)))
+    limit = _limit_reached(context.step_limit)
+    yield from _finish_turn(context, task.end("step_limit", limit, "limit"))
 
 
 def _steps(first: int, limit: int) -> Iterable[int]:
@@ -129,7 +137,13 @@ def _finish_turn(context: TurnContext, finished: TurnFinished) -> Iterator[Event
     """Finish the turn, then tell of what the terminal warns about, and of the end."""
     context.on_turn_finished(finished)
     yield from notices(context)
-    yield replace(finished, still_open=context.features.unfinished_work())
+    cited = context.citations()
+    yield replace(
+        finished,
+        still_open=context.features.unfinished_work(),
+        citations=cited.sources,
+        unknown_citations=cited.unknown,
+    )
 
 
 def _step(
@@ -137,9 +151,10 @@ def _step(
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Make one model call and run its tools; return the end of the turn, if this was it."""
     if spent := context.over_budget_reason():
-        return task.end("budget", spent)
+        return task.end("budget", spent, "limit")
     think, task.must_think = task.must_think or thinks(context.mode, step), False
     yield from context.window.compact_if_needed()
+    yield from ask_questions(context, task.approval_timer)
     yield StepStarted(step, think)
     reply_read = yield from _read_reply_that_fits(context, task, think)
     reply = reply_read.message
@@ -161,15 +176,25 @@ def _step(
             )
         ):
             return None
-        if reply_read.may_hold_call:
-            yield Warned(_ended_on_a_call())
-        if task.failed_tool:
-            yield Warned(_ended_on_failure(task.failed_tool))
-        return task.end("done")
+        return (yield from _end(context, reply_read, task))
     task.nudges.was_asked_to_call = False
     if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _record_conclusion(context, reply)
     return None
+
+
+def _end(
+    context: TurnContext, reply_read: ReplyRead, task: _Task
+) -> Generator[Event, Reply | None, TurnFinished | None]:
+    """Return the end of a task whose last word was said, None where a hook lets it go on."""
+    if not (yield from may_end(context, was_held=task.was_held)):
+        task.was_held = True
+        return None
+    if reply_read.may_hold_call:
+        yield Warned(_ended_on_a_call())
+    if task.failed_tool:
+        yield Warned(_ended_on_failure(task.failed_tool))
+    return task.end("done")
 
 
 def _read_reply_that_fits(
@@ -212,7 +237,7 @@ def _run_reply_calls(
     if context.stop.is_set():
         raise Stopped
     if question is not None and not (yield from _may_continue(context, task, question)):
-        return task.end("step_limit", question.why)
+        return task.end("step_limit", question.why, "limit")
     return None
 
 
@@ -222,7 +247,8 @@ def _continue_cut_reply(
     """Ask for the rest of a reply that the output limit cut off, a few times at most."""
     task.cut_replies += 1
     if task.cut_replies > MAX_CONTINUATIONS:
-        return task.end("error", phrase("The output limit cut the reply off again and again."))
+        why = phrase("The output limit cut the reply off again and again.")
+        return task.end("error", why, "limit")
     context.record(Context("The output limit cut your reply off. Go on exactly where it stopped."))
     yield Warned(phrase("The output limit cut the reply off; it goes on."))
     return None
@@ -233,7 +259,7 @@ def _end_repetition(
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Tell the model, once in a task, that its reply was stopped for saying the same on and on."""
     if task.nudges.was_endless:
-        return task.end("error", phrase("The model repeats the same words without end."))
+        return task.end("error", phrase("The model repeats the same words without end."), "model")
     yield from task.nudges.end_repetition(host)
     return None
 

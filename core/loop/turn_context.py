@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
+from core.conversation.citations import Citations
 from core.conversation.messages import Record, ToolCall, Wire
 from core.events import Event, Reply, TurnFinished
 from core.feature_set import FeatureSet
@@ -13,6 +15,7 @@ from core.loop.thinking import Mode
 from core.tools import Outcome, Tool, Toolbox
 from utils.i18n import Phrase
 from utils.llm.completion import StreamItem
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.waiting import Stop
 
 Turn = Generator[Event, Reply | None, None]
@@ -22,6 +25,10 @@ class Model(Protocol):
     @property
     def is_well_known(self) -> bool:
         """Whether it is one of those that are known for calling their tools."""
+
+    @property
+    def profile(self) -> ServerProfile:
+        """The profile of the server for the model of now, as far as it is known."""
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
@@ -83,6 +90,9 @@ class TurnContext(Protocol):
     def after_call(self, tool: Tool, call_id: str) -> None:
         """Called when *tool* is over, before its answer is recorded."""
 
+    def recorded(self, call_id: str) -> AbstractContextManager[None]:
+        """Record what the block does to the folder as a call. Raises `UserError`."""
+
     def on_files_changed(self, outcome: Outcome) -> None:
         """Called with the outcome of a call in the end."""
 
@@ -91,6 +101,12 @@ class TurnContext(Protocol):
 
     def on_turn_finished(self, end: TurnFinished) -> None:
         """Called when the turn ends, before anybody sees it."""
+
+    def citations(self) -> Citations:
+        """Return what the answer of the turn cites."""
+
+    def native_failure(self) -> Phrase | None:
+        """Count a reply that failed to call natively; return what to offer the person for it."""
 
     def over_budget_reason(self) -> Phrase | None:
         """Return why nothing more may be spent, or None."""

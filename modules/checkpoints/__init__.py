@@ -7,14 +7,19 @@
 - store/       The store: contents by their digest, the index of snapshots, locks and repair.
 - undo/        Undo and redo: what each call did, and taking it back in any order.
 - checkpoints  Snapshots of the project folder, what differs between them, and going back.
+- late_checkpoints
+               Checkpoints that are loaded when they are first wanted: a start and an answer need
+               none.
 """
 
 EXPORTS = {
     "checkpoints": ["Checkpoints"],
+    "late_checkpoints": ["LateCheckpoints"],
     "review.accepted": ["mode_of"],
     "review.review": ["Review", "ReviewPart", "ReviewView", "ReviewedFile"],
     "snapshot.diff": ["Difference"],
     "snapshot.entries": ["Entry"],
+    "undo.journal": ["IN_BACKGROUND"],
     "undo.recorder": ["CallRecorder"],
     "undo.undo_commands": ["UndoCommands"],
     "undo.undo_state": ["StateUndo"],

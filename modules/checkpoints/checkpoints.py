@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -13,6 +14,7 @@ from pathlib import Path
 from core.cards import Change
 from modules.checkpoints.clone.clone import ProjectClone
 from modules.checkpoints.restore.apply import PlanApplier
+from modules.checkpoints.restore.git_repository import remove_old
 from modules.checkpoints.restore.git_restore import restore_git
 from modules.checkpoints.restore.operations import Plan, Skipped
 from modules.checkpoints.restore.plan import plan_undo
@@ -61,20 +63,28 @@ class Checkpoints:
         keep_days: float,
         protected: Iterable[Path] = (),
         own_code: OwnCode | None = None,
+        root_fd: int | None = None,
+        holds_files: bool = True,
     ) -> None:
+        """*root_fd* is *root* as somebody has opened it, for us to close.
+
+        Unless it *holds_files*, all of the folder's states are the same empty one.
+        """
         if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
             raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
         self.objects = ObjectStore(store)
         self._root_path = root
         self._digests = TreeDigests()
-        self._root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._root_fd = _open_folder(root) if root_fd is None else root_fd
         self.project_lock = ProjectLock(store / "work")
         self.index = CheckpointIndex(self.objects.database)
         self._quotas = Quotas(file_cap, total_cap, store)
         self._keep_days = keep_days
+        self._kept_repositories = store / "repositories"
         excluded = [path.stat() for path in (store, *protected) if path.exists()]
         self._excluded = frozenset((status.st_dev, status.st_ino) for status in excluded)
         self._own_code = own_code or OwnCode()
+        self._holds_files = holds_files
         self._last: Snapshot | None = None
         self._checked_ns = 0
         self._gc_count = -1
@@ -155,6 +165,8 @@ class Checkpoints:
     def can_restore(self, path: str) -> bool:
         """Return whether *path*, with all that is in it, could be brought back if it went now."""
         root = self.take().root
+        if not self._holds_files:
+            return False
         try:
             entry = lookup(self.objects, root, path)
             return entry is None or not any(
@@ -284,6 +296,7 @@ class Checkpoints:
 
     def collect_garbage(self) -> int:
         """Remove what was last seen longer than the set days ago; return how many snapshots."""
+        remove_old(self._kept_repositories, time.time() - self._keep_days * 86_400)
         return collect(self.objects, self.index, self._keep_days)
 
     @property
@@ -340,7 +353,9 @@ class Checkpoints:
         )
         skipped = plan.skipped + applier.skipped
         if plan.git:
-            skipped += restore_git(self.objects, self._root_fd, self._root_path, *plan.git)
+            skipped += restore_git(
+                self.objects, self._root_fd, self._root_path, plan.git, self._kept_repositories
+            )
         after = self.take()
         number, operation = self.index.record_progress(
             number,
@@ -363,6 +378,10 @@ class Checkpoints:
         return self.objects.database.warnings()
 
     def _scan(self) -> tuple[Entry, list[tuple[str, str]]]:
+        if not self._holds_files:
+            content, encoded = self.objects.encode_folder({})
+            self.objects.put_compressed(encoded)
+            return Entry(stat.S_IFDIR, 0, 0, 0, 0, 0, content), []
         previous = self._last.root if self._last else None
         previous_ns, excluded = self._checked_ns, self._excluded
         scanner = Scanner(
@@ -399,3 +418,7 @@ class Checkpoints:
     def root_of(self, snapshot: int) -> Entry:
         """Return the root of a snapshot. Raises `UserError` when it was collected."""
         return self.index.snapshot(snapshot).root
+
+
+def _open_folder(root: Path) -> int:
+    return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

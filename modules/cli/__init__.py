@@ -15,20 +15,28 @@
 - print_task    The task of `-p`: what was typed, what was piped in, and how it is done.
 - repl          The dialogue at a terminal: a line is read, put to the terminal and its events are
                 shown.
+- shell_completion
+                Completion of the command line by a shell: the script for it, and what is proposed.
 - start_menu    The questions of `main.py` when it was started without options, with the answers of
                 last time.
 - task_changes  Sum of the changes of a whole task to the files, from those of each of its calls.
+- tool_dialogue The tool tester in a terminal (`--tools`): a dialogue, one text from a pipe, or all
+                cases.
 - usage_errors  Errors in the use of the command line, in the language of the person.
 """
 
 EXPORTS = {
+    "api_key": ["log_in"],
     "args": ["Args", "parse"],
     "attach.client": ["attach"],
     "follow_log": ["follow"],
-    "model_access": ["CreateClient", "ModelAccess", "choose_model"],
+    "model_access": ["ChosenServer", "CreateClient", "ModelAccess", "choose_model"],
     "option_specs": ["help_text"],
     "print_mode": ["PlainScreen"],
+    "render.call_titles": ["CallTitles"],
+    "render.plain_cards": ["asked_text", "card_text"],
     "print_task": ["read_task", "run_task"],
     "repl": ["run_repl"],
     "start_menu": ["ask_how_to_start"],
+    "tool_dialogue": ["run_tool_tester"],
 }

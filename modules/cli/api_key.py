@@ -27,7 +27,8 @@ def no_key() -> UserError:
         phrase(
             "There is no key: set DEEPSEEK_API_KEY (from platform.deepseek.com), or use --offline "
             "for the practice model."
-        )
+        ),
+        "key",
     )
 
 
@@ -59,6 +60,21 @@ def ask_for_key_or_server(
     if ask_yes_no(translator, phrase("Keep it in {path}, readable by you only?", path=str(config))):
         keep_key(answer, config)
     return answer
+
+
+def log_in(key: str, config: Path, translator: Translator) -> int:
+    """Ask for a key and keep it in *config*, unless there is the *key*; return the exit code.
+
+    Raises `UserError` when nobody can be asked, and for the practice model, which needs no key.
+    """
+    if key:
+        click.echo(translator.render(phrase("There is a key already: nothing is to be done.")))
+        return 0
+    chosen = ask_for_key_or_server(translator, (), config)
+    if chosen == "practice":
+        message = phrase("The practice model needs no key: have the editor start acp --offline.")
+        raise UserError(message)
+    return 0
 
 
 def _key_or_choice(translator: Translator, servers: Sequence[LocalServer]) -> KeyOrChoice:

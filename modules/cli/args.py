@@ -8,17 +8,35 @@ from typing import Any, Literal
 
 import click
 
-from modules.cli.option_specs import OPTIONS, PROGRAM, OptionSpec, help_text
-from modules.cli.usage_errors import IntegerRange, OneOf, UsageCommand, misuse
+from modules.cli.option_specs import OPTIONS, SUBCOMMANDS, OptionSpec, help_text
+from modules.cli.shell_completion import (
+    VARIABLE,
+    Suggest,
+    completion_script,
+    message_argument,
+    values_of,
+)
+from modules.cli.usage_errors import (
+    IntegerRange,
+    OneOf,
+    choice_of,
+    message_of,
+    misuse,
+    refuse_near_miss,
+)
 from modules.translator import Translator
-from utils.i18n import UserError, phrase
+from utils.i18n import BadUsage, UserError, phrase
+from utils.system.own_command import own_name
 
+MESSAGE = "MESSAGE"
 EXCLUSIVE_PAIRS = [
     *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
     *(("--think", "--fast"), ("--import", "--resume"), ("--import", "--attach")),
     *(("--attach", "--log"), ("--follow", "--log"), ("--follow", "--import")),
-    *(("--machine", "--approve"), ("--machine", "--attach")),
+    *(("--machine", "--approve"), ("--machine", "--attach"), ("--trace", "--attach")),
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
+    *(("--tools", other) for other in ("--web", "-p", "--attach", "--follow", "--resume", MESSAGE)),
+    *((MESSAGE, "--web"), (MESSAGE, "-p"), (MESSAGE, "--attach"), (MESSAGE, "--follow")),
 ]
 """Options of which only one can be meant."""
 
@@ -46,34 +64,70 @@ class Args:
     log: bool = False
     follow: bool = False
     machine: str | None = None
+    message: str | None = None
+    output_schema: str | None = None
+    trace: str | None = None
+    tools: str | None = None
+    protocol: str | None = None
 
     @property
     def has_screen(self) -> bool:
         """Whether it is said on which screen to work."""
-        return self.task is not None or self.cli or self.web or self.attach
+        has_text = self.task is not None or self.message is not None or self.tools is not None
+        return has_text or self.cli or self.web or self.attach
+
+    @property
+    def of_other_screens(self) -> list[str]:
+        """The options that were said of a screen, or of what a client says for itself."""
+        values = {
+            "--cli": self.cli,
+            "--web": self.web,
+            "--attach": self.attach,
+            "-p": self.task is not None,
+            "--project": self.project is not None,
+            "--resume": self.resume is not None,
+            "--import": self.import_file is not None,
+            "--follow": self.follow,
+            "--output-schema": self.output_schema is not None,
+            "--tools": self.tools is not None,
+            "MESSAGE": self.message is not None,
+        }
+        return [name for name, is_said in values.items() if is_said]
 
     @property
     def is_command(self) -> bool:
-        """Whether the task is a slash command, which needs no model."""
-        return self.task is not None and self.task.startswith("/")
+        """Whether it needs no model: the task is a slash command, or the tools are tried."""
+        return self.tools is not None or (self.task is not None and self.task.startswith("/"))
 
 
-def parse(argv: Sequence[str], translator: Translator, *, version: str) -> Args | int:
+def parse(
+    argv: Sequence[str],
+    translator: Translator,
+    *,
+    version: Callable[[], str],
+    suggest: Suggest = lambda _kind, _project: (),
+) -> Args | int:
     """Return what *argv* says, or an exit code when it was answered already (``--help``).
 
+    A shell that asks for completions is answered with what *suggest* knows, and the program ends.
     Raises `UserError` for bad usage.
     """
-    command = UsageCommand(
+    command = click.Command(
         "onefold",
-        params=_click_options(translator, version),
+        params=[*_click_options(translator, version, suggest), message_argument()],
         callback=_build_args,
         add_help_option=False,
     )
     try:
-        result: Args | int = command.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
+        words = _without_subcommand(argv, command)
+        if isinstance(words, int):
+            return words
+        result: Args | int = command.main(
+            words, prog_name=own_name(), complete_var=VARIABLE, standalone_mode=False
+        )
     except (click.UsageError, UserError) as error:
         why = error.message if isinstance(error, UserError) else misuse(error, command)
-        raise UserError(phrase("{why} (--help lists the options)", why=why)) from None
+        raise BadUsage(phrase("{why} (--help lists the options)", why=why)) from None
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.Abort:  # what click makes of Ctrl-C
@@ -81,19 +135,43 @@ def parse(argv: Sequence[str], translator: Translator, *, version: str) -> Args 
     return result
 
 
-def _build_args(*, think: bool, fast: bool, **values: Any) -> Args:
+def _without_subcommand(argv: Sequence[str], command: click.Command) -> list[str] | int:
+    """Return *argv* with options in place of a subcommand, or an exit code when it has been done.
+
+    It is one only as the very first word: behind `--` it is a message like any other.
+    """
+    for spec in SUBCOMMANDS:
+        if argv and argv[0] == spec.name:
+            break
+    else:
+        if len(argv) == 1:
+            refuse_near_miss(argv[0])
+        return [*argv]
+    if spec.choices:
+        click.echo(completion_script(choice_of(spec, argv[1:]), command))
+        return 0
+    return [f"--{spec.name}", *argv[1:]]
+
+
+def _build_args(*, think: bool, fast: bool, message: tuple[str, ...], **values: Any) -> Args:
     """Return what was said. Raises `UserError` when two options do not go together."""
-    _refuse_exclusive({"think": think, "fast": fast, **values})
-    return Args(mode="think" if think else "fast" if fast else None, **values)
+    text = message_of(message)
+    _refuse_exclusive({"think": think, "fast": fast, **values}, has_message=text is not None)
+    mode: Literal["fast", "think"] | None = "think" if think else "fast" if fast else None
+    return Args(mode=mode, message=text, **values)
 
 
-def _refuse_exclusive(values: Mapping[str, Any]) -> None:
+def _refuse_exclusive(values: Mapping[str, Any], *, has_message: bool) -> None:
     given = {name for option in OPTIONS if _is_given(option, values) for name in option.names}
+    given |= {MESSAGE} if has_message else set()
     for one, other in EXCLUSIVE_PAIRS:
         if {one, other} <= given:
-            raise UserError(phrase("{one} and {other} exclude each other", one=one, other=other))
-    if "--host" in given and given & {"--cli", "--attach", "-p"}:
-        raise UserError(phrase("{option} is for {other} only", option="--host", other="--web"))
+            raise BadUsage(phrase("{one} and {other} exclude each other", one=one, other=other))
+    if "--host" in given and given & {"--cli", "--attach", "-p", MESSAGE}:
+        raise BadUsage(phrase("{option} is for {other} only", option="--host", other="--web"))
+    if "--output-schema" in given and "-p" not in given:
+        option, other = "--output-schema", "-p"
+        raise BadUsage(phrase("{option} is for {other} only", option=option, other=other))
 
 
 def _is_given(option: OptionSpec, values: Mapping[str, Any]) -> bool:
@@ -101,30 +179,35 @@ def _is_given(option: OptionSpec, values: Mapping[str, Any]) -> bool:
     return bool(values.get(option.destination, unsaid) != unsaid)
 
 
-def _click_options(translator: Translator, version: str) -> list[click.Parameter]:
+def _click_options(
+    translator: Translator, version: Callable[[], str], suggest: Suggest
+) -> list[click.Parameter]:
     """Return how each option is read."""
     answers = {
-        "--version": lambda: f"Onefold {version}",
+        "--version": lambda: f"Onefold {version()}",
         "--help": lambda: help_text(translator),
     }
     return [
         _eager_option(name, answers[name])
         if (name := option.names[0]) in answers
-        else _click_option(option)
+        else _click_option(option, suggest)
         for option in OPTIONS
     ]
 
 
-def _click_option(option: OptionSpec) -> click.Option:
+def _click_option(option: OptionSpec, suggest: Suggest) -> click.Option:
     names = [*option.names, option.destination]
+    propose = values_of(option.completed_by, suggest) if option.completed_by else None
     if option.is_flag:
         return click.Option(names, is_flag=True)
     if option.numbers:
         return click.Option(names, default=option.default, type=IntegerRange(*option.numbers))
     kind = OneOf(option.choices) if option.choices else None
     if option.bare is not None:
-        return click.Option(names, is_flag=False, flag_value=option.bare, type=kind)
-    return click.Option(names, default=option.default, type=kind)
+        return click.Option(
+            names, is_flag=False, flag_value=option.bare, type=kind, shell_complete=propose
+        )
+    return click.Option(names, default=option.default, type=kind, shell_complete=propose)
 
 
 def _eager_option(name: str, render: Callable[[], str]) -> click.Option:

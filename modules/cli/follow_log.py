@@ -84,7 +84,7 @@ def _describe_entry(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 
         case "change":
             new = f" → {entry['to']}" if "to" in entry else ""
             return phrase("± {path}: {change}", path=f"{entry['path']}{new}",
-                          change=_CHANGE_LABELS[entry["change"]])  # fmt: skip
+                          change=_CHANGE_LABELS.get(entry["change"], entry["change"]))  # fmt: skip
         case "command":
             return f"/ {entry['command']} {'✓' if entry['ok'] else '✗'}"
         case "retry" | "warning":

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from modules.cli.args import Args
 from modules.translator import Translator
-from utils.api_client import ApiClient
 
-CreateClient = Callable[[str, str, str], ApiClient]
-"""Makes a client of an address, a key and the name of a model."""
+if TYPE_CHECKING:
+    from utils.api_client import ApiClient
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenServer:
+    """The server to use by default, with a *key* and a *model* of it; maybe that of practice."""
+
+    url: str
+    key: str = field(repr=False)
+    model: str
+    is_practice: bool = False
+
+
+CreateClient = Callable[[ChosenServer], "ApiClient"]
+"""Makes a client of a server."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +50,16 @@ def choose_model(
     create_client: CreateClient,
     translator: Translator,
     stack: ExitStack,
-) -> tuple[ApiClient, bool]:
-    """Return the client of the model to use, and whether that is the practice model.
+) -> ChosenServer:
+    """Return the server of the model to use.
 
     The practice model is served in this process until *stack* ends. Raises `UserError` when there
     is no key for what needs one, and nobody to ask.
     """
     if options.offline:
-        return practice_model(create_client, translator, stack), True
+        return practice_server(translator, stack)
     if access.key or not access.is_default_server or options.is_command:
-        return create_client(access.url, access.key or "none", access.model), False
+        return ChosenServer(access.url, access.key or "none", access.model)
     from modules.cli.api_key import ask_for_key_or_server, no_key, say_server_is_tested
 
     if options.task is not None:
@@ -54,25 +68,19 @@ def choose_model(
 
     chosen = ask_for_key_or_server(translator, find_servers(), access.config)
     if isinstance(chosen, LocalServer):
-        client = create_client(chosen.base_url, "none", chosen.model)
+        local = ChosenServer(chosen.base_url, "none", chosen.model)
         say_server_is_tested(translator, chosen)
-        check_tools(client, chosen)
-        return client, False
+        with closing(create_client(local)) as client:
+            check_tools(client, chosen)
+        return local
     if chosen == "practice":
-        return practice_model(create_client, translator, stack), True
-    return create_client(access.url, chosen, access.model), False
+        return practice_server(translator, stack)
+    return ChosenServer(access.url, chosen, access.model)
 
 
-def practice_model(
-    create_client: CreateClient, translator: Translator, stack: ExitStack
-) -> ApiClient:
+def practice_server(translator: Translator, stack: ExitStack) -> ChosenServer:
     from modules.practice.practice_model import reply_to
     from modules.practice.practice_server import serve
 
-    client = create_client(
-        stack.enter_context(serve(partial(reply_to, screen=translator.language))),
-        "practice",
-        "practice",
-    )
-    client.may_probe = False  # it is our own
-    return client
+    url = stack.enter_context(serve(partial(reply_to, screen=translator.language)))
+    return ChosenServer(url, "practice", "practice", is_practice=True)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
+from utils.system.own_command import own_name
 from utils.text.fold import wrapped
 
-PROGRAM = "python3 main.py"
 _HELP_COLUMN = 34
 
 
@@ -21,7 +22,8 @@ class OptionSpec:
     """An option: what it is for, and how it is read. Without a value, choices or numbers: a flag.
 
     *value* stands for the value in the help, *bare* is it where none is said, and *argument* the
-    name of it in `Args`, if that is not the option's own.
+    name of it in `Args`, if that is not the option's own. A shell completes the value with what
+    *completed_by* names.
     """
 
     names: tuple[str, ...]
@@ -33,6 +35,7 @@ class OptionSpec:
     default: str | int | None = None
     bare: str | None = None
     argument: str = ""
+    completed_by: Literal["", "folder", "file", "session", "model"] = ""
 
     @property
     def is_flag(self) -> bool:
@@ -46,6 +49,36 @@ class OptionSpec:
     def head(self) -> str:
         value = f"[{'|'.join(self.choices)}]" if self.choices else self.value
         return f"{', '.join(self.names)} {value}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class SubcommandSpec:
+    """A first word that is no message, and what it takes; options may follow it."""
+
+    name: str
+    help: Phrase
+    choices: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> str:
+        return f"{self.name} [{'|'.join(self.choices)}]" if self.choices else self.name
+
+
+SUBCOMMANDS = (
+    SubcommandSpec("web", phrase("The same as --web.")),
+    SubcommandSpec(
+        "acp", phrase("Serve an editor: the Agent Client Protocol on standard input and output.")
+    ),
+    SubcommandSpec(
+        "mcp",
+        phrase("Serve other programs: the Model Context Protocol on standard input and output."),
+    ),
+    SubcommandSpec(
+        "completion",
+        phrase("Print what makes a shell complete this command line."),
+        ("bash", "zsh", "fish"),
+    ),
+)
 
 
 OPTIONS = (
@@ -64,26 +97,42 @@ OPTIONS = (
         default="text",
     ),
     OptionSpec(
-        ("--project",), phrase("The folder to work in; the current one unless said."), "DIR"
+        ("--output-schema",),
+        phrase("With -p: the answer is JSON that matches this JSON schema."),
+        "FILE",
+        completed_by="file",
+    ),
+    OptionSpec(
+        ("--project",),
+        phrase("The folder to work in; the current one unless said."),
+        "DIR",
+        completed_by="folder",
     ),
     OptionSpec(
         ("--resume",),
         phrase("Go on with a session; without ID, the newest of this folder."),
         "[ID]",
         bare="",
+        completed_by="session",
     ),
     OptionSpec(
         ("--import",),
         phrase("Make a session of an old conversation_history.json; alone: and exit."),
         "FILE",
         argument="import_file",
+        completed_by="file",
     ),
     OptionSpec(("--think",), phrase("Think in the first step of each task.")),
     OptionSpec(
         ("--fast",),
         phrase("Never think before acting, but for one call when a task goes in circles."),
     ),
-    OptionSpec(("--model",), phrase("The model to ask."), "NAME"),
+    OptionSpec(("--model",), phrase("The model to ask."), "NAME", completed_by="model"),
+    OptionSpec(
+        ("--protocol",),
+        phrase("How the model calls tools: the server's own way, or text blocks (VCP)."),
+        choices=("native", "vcp"),
+    ),
     OptionSpec(
         ("--approve",),
         phrase("What to ask before doing; guarded unless said."),
@@ -119,12 +168,23 @@ OPTIONS = (
         ("--log",),
         phrase("Write each request, call, answer and change to a log in the data folder."),
     ),
+    OptionSpec(
+        ("--trace",),
+        phrase("Write OpenTelemetry spans to FILE, one JSON line each, nothing said in them."),
+        "FILE",
+    ),
     OptionSpec(("--follow",), phrase("Show that log as it grows, until Ctrl-C.")),
     OptionSpec(
         ("--machine",),
         phrase("This container or virtual machine is the agent's: no sandbox, no questions."),
         choices=("evident", "yes-this-one"),
         bare="evident",
+    ),
+    OptionSpec(
+        ("--tools",),
+        phrase("Try the tools without a model, in a scratch folder or the project; or all cases."),
+        choices=("scratch", "project", "cases"),
+        bare="scratch",
     ),
     OptionSpec(("--version",), phrase("Show the version.")),
     OptionSpec(("--help",), phrase("Show this.")),
@@ -137,19 +197,27 @@ def help_text(translator: Translator) -> str:
 
     width = max(min(shutil.get_terminal_size().columns, 80) - 2, 50)
     about = translator.render(phrase("An agent that works inside one project folder."))
-    usage = (
-        f"{translator.render(phrase('Usage: '))}{PROGRAM} {translator.render(phrase('[OPTIONS]'))}"
+    usage = translator.render(
+        phrase("Usage: {program} [OPTIONS] [MESSAGE | COMMAND]", program=own_name())
     )
-    options = [row for option in OPTIONS for row in _rows(option, translator, width)]
-    return "\n".join([usage, "", f"  {about}", "", translator.render(phrase("Options:")), *options])
+    begin = translator.render(phrase("MESSAGE begins a dialogue in the terminal."))
+    commands = [row for spec in SUBCOMMANDS for row in _rows(spec, translator, width)]
+    options = [row for spec in OPTIONS for row in _rows(spec, translator, width)]
+    return "\n".join(
+        (
+            *(usage, "", f"  {about}", f"  {begin}", ""),
+            *(translator.render(phrase("Commands:")), *commands, ""),
+            *(translator.render(phrase("Options:")), *options),
+        )
+    )
 
 
-def _rows(option: OptionSpec, translator: Translator, width: int) -> Iterator[str]:
-    """Yield the head of *option* and, beside it or below, what it is for."""
-    head = f"  {option.head:{_HELP_COLUMN - 2}}"
-    if len(option.head) > _HELP_COLUMN - 4:
+def _rows(spec: OptionSpec | SubcommandSpec, translator: Translator, width: int) -> Iterator[str]:
+    """Yield the head of *spec* and, beside it or below, what it is for."""
+    head = f"  {spec.head:{_HELP_COLUMN - 2}}"
+    if len(spec.head) > _HELP_COLUMN - 4:
         yield head.rstrip()
         head = " " * _HELP_COLUMN
-    for line in wrapped(translator.render(option.help), width - _HELP_COLUMN):
+    for line in wrapped(translator.render(spec.help), width - _HELP_COLUMN):
         yield f"{head}{line}"
         head = " " * _HELP_COLUMN

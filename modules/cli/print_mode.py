@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
 from core.cards import Card, TextCard
+from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
 from core.events import (
     ApprovalAsked,
@@ -40,6 +41,7 @@ from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.plain_cards import card_text, picture_phrase
 from modules.cli.task_changes import TaskChanges
 from modules.translator import Translator
+from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
 from utils.system.streams import OutputLost
@@ -93,6 +95,7 @@ class PlainScreen:
         self._parts_before_step = 0
         self._steps = 0
         self._usage = Usage()
+        self._usage_before = Usage()
         self._changes = TaskChanges()
         self._status: Status = "done"
         self._call_title: Text = ""
@@ -102,6 +105,9 @@ class PlainScreen:
         self._was_asked = False
         self._is_usage_error = False
         self._error: Text = ""
+        self._error_code: ErrorCode | None = None
+        self._citations: tuple[Citation, ...] = ()
+        self._unknown_citations: tuple[int, ...] = ()
         self._card: Card | None = None
         self._hint: Phrase | None = None
         self._output_error: OutputLost | None = None
@@ -132,14 +138,18 @@ class PlainScreen:
                 self._on_tool_end(event)
             case Warned() if self._is_loss_question:
                 self._on_revert(event)
-            case Warned() | Informed():
+            case Informed():
+                self._changes.add(event.changes)
+                self._say(event.what)
+            case Warned():
                 self._say(event.what)
             case CommandAnswered():
                 self._on_command(event)
             case TurnFinished():
                 self._on_turn_end(event)
             case ApprovalAsked(risk=risk):
-                self._was_asked, self._is_loss_question = True, risk == "loss"
+                self._was_asked = self._was_asked or risk != "question"
+                self._is_loss_question = risk == "loss"
             case TurnStarted(pictures=pictures):
                 for picture in pictures:
                     self._say(picture_phrase(picture))
@@ -165,10 +175,10 @@ class PlainScreen:
         """Take note of what there is in the session that is going to be shown."""
         self._titles, self._commands = CallTitles(tools.specs), commands
 
-    def fail(self, message: Text) -> None:
+    def fail(self, message: Text, code: ErrorCode) -> None:
         """Take note of a failure outside the turn; `finish` then tells it."""
         self._status = "error"
-        self._error = message
+        self._error, self._error_code = message, code
 
     def finish(self, session: str = "") -> int:
         """Print what is still to be said about the task; return the exit code.
@@ -197,26 +207,46 @@ class PlainScreen:
 
         `answer` is the model's last word, or a slash command's text, then with its `card` beside
         it. `files` has paths by what became of them over the whole task, a rename as
-        `{"from", "to"}`. `error` is None or a sentence.
+        `{"from", "to"}`. `error` is None or a sentence, `error_code` says the same to programs.
         """
         result: dict[str, Any] = {
             "session": session,
             "project": self._project,
             "status": self.status,
-            "answer": self._answer(),
+            "answer": self.answer,
             "steps": self._steps,
             "usage": self._to_json(self._usage),
             "files": self._changes.to_json(),
             "error": self._error_text() or None,
+            "error_code": "refused" if self.status == "refused" else self._error_code,
+            "citations": self._to_json(self._citations),
+            "unknown_citations": list(self._unknown_citations),
         }
         if self._card:
             result["card"] = self._to_json(self._card)
         return result
 
-    def _answer(self) -> str:
+    @property
+    def answer(self) -> str:
+        """The model's last word so far, or the text of a slash command."""
         if self._card:
             return card_text(self._card, self._translator)
         return "".join(self._text_parts).strip()
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a task came to its end, with a last word of the model's."""
+        return self._status == "done" and self._steps > 0
+
+    def set_answer(self, text: str) -> None:
+        """Print *text* as the model's last word."""
+        self._text_parts = [text]
+
+    def begin_again(self) -> None:
+        """Take what comes as the rest of the task; its answer is another one."""
+        self._usage_before = self._usage
+        self._text_parts.clear()
+        self._parts_before_step = 0
 
     def _error_text(self) -> str:
         """Return what was put back after a loss, and the failure, or why the first call that was
@@ -236,7 +266,8 @@ class PlainScreen:
         if event.ok:
             self._card = event.card
         else:
-            self.fail(card_text(event.card, self._translator) if event.card else event.command)
+            why = card_text(event.card, self._translator) if event.card else event.command
+            self.fail(why, "bad_arguments")
             self._is_usage_error = True
 
     def _on_turn_end(self, event: TurnFinished) -> None:
@@ -244,8 +275,11 @@ class PlainScreen:
             self._say(event.still_open)
         self._hint = hint_at_the_limit() if event.why == "step_limit" else None
         self._status = "error" if event.why == "interrupted" else event.why
-        self._error = event.detail or ""
-        self._usage = event.usage  # with that of replies which came to nothing
+        self._error, self._error_code = event.detail or "", event.error_code
+        self._citations = event.citations or self._citations
+        self._unknown_citations = event.unknown_citations or self._unknown_citations
+        # With that of replies which came to nothing.
+        self._usage = self._usage_before + event.usage
 
     def _on_tool_end(self, event: ToolFinished) -> None:
         self._changes.add(event.changes)
@@ -255,7 +289,7 @@ class PlainScreen:
         self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
 
     def _finish_text(self) -> None:
-        answer, error = clean(self._answer()), self._error_text()
+        answer, error = clean(self.answer), self._error_text()
         if answer:
             self._print(answer)
         if error:

@@ -7,13 +7,17 @@ import select
 import stat
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from modules.cli.print_mode import PlainScreen
-from utils.i18n import Phrase, UserError, phrase
+from utils.i18n import BadUsage, Phrase, UserError, phrase
 from utils.logger import FailureLog
 from utils.system.interrupts import stopping_on_signals
+
+if TYPE_CHECKING:
+    from modules.answer_schema import AnswerSchema
 
 PIPE_WAIT_SECONDS = 3.0
 """Seconds to wait for the first byte of a pipe that nobody may ever write to."""
@@ -28,30 +32,56 @@ def read_task(typed: str, warn: Callable[[Phrase], None]) -> str:
     piped = "" if typed.startswith("/") else _piped_input(is_wanted=is_all, warn=warn)
     task = piped.strip() if is_all else "\n\n".join(filter(None, [typed.strip(), piped.rstrip()]))
     if not task:
-        raise UserError(phrase("There is no task: say one after -p, or pipe one in."))
+        raise BadUsage(phrase("There is no task: say one after -p, or pipe one in."))
     return task
 
 
 def run_task(
-    terminal: MainTerminal, task: str, screen: PlainScreen, failures: FailureLog, typed: str = ""
+    terminal: MainTerminal,
+    task: str,
+    screen: PlainScreen,
+    failures: FailureLog,
+    typed: str = "",
+    schema: AnswerSchema | None = None,
 ) -> int:
     """Do *task* and print what *screen* is to print; return the exit code.
 
-    *typed* is what of it the person typed, which may name pictures. Raises `UserError` when nothing
-    of it could be begun, as with any bad setting.
+    *typed* is what of it the person typed, which may name pictures; the answer is to be valid by
+    *schema*. Raises `UserError` when nothing of it could be begun, as with any bad setting.
     """
     screen.learn(terminal.tools, terminal.commands)
     turn = terminal.run_line(task, terminal.load_pictures(typed))
     with stopping_on_signals(terminal.stop.set):
         try:
             drive(turn, screen.show)
+            if schema and screen.has_answer:
+                _take_valid_answer(terminal, screen, schema)
         except UserError as problem:
             if not screen.has_begun:
                 raise
-            screen.fail(problem.message)
+            screen.fail(problem.message, problem.code)
         except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
-            screen.fail(failures.log(error))
+            screen.fail(failures.log(error), "internal")
     return screen.finish(terminal.session)
+
+
+def _take_valid_answer(terminal: MainTerminal, screen: PlainScreen, schema: AnswerSchema) -> None:
+    """Have *screen* print the JSON of the answer; where it is not valid the model is told once."""
+    from modules.answer_schema import InvalidAnswer, invalid_message, retry_message
+
+    try:
+        screen.set_answer(schema.answer_in(screen.answer))
+        return
+    except InvalidAnswer as error:
+        retry = retry_message(error.reason)
+    screen.begin_again()
+    drive(terminal.run_line(retry), screen.show)
+    if not screen.has_answer:
+        return
+    try:
+        screen.set_answer(schema.answer_in(screen.answer))
+    except InvalidAnswer as error:
+        screen.fail(invalid_message(error.reason), "model")
 
 
 def _piped_input(*, is_wanted: bool, warn: Callable[[Phrase], None]) -> str:

@@ -6,12 +6,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.commands import Commands
-from core.events import CommandAnswered, Event, Reply, TurnStarted
+from core.events import CommandAnswered, Event, Informed, Reply, TurnStarted
 from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
@@ -21,7 +22,7 @@ from modules.cli.input.pending_lines import PendingLines
 from modules.cli.input.startup_questions import is_interactive
 from modules.cli.input.typeahead import TypeAheadListener
 from modules.translator import Translator
-from utils.i18n import Text, UserError, phrase
+from utils.i18n import Phrase, Text, UserError, phrase
 from utils.logger import FailureLog
 from utils.system.interrupts import stopping_on_signals
 from utils.system.own_command import own_command
@@ -42,13 +43,15 @@ def run_repl(
     failures: FailureLog,
     header: Sequence[Text] = (),
     start_options: Sequence[str] = ("--cli",),
+    message: str | None = None,
     warm: Callable[[], None] = lambda: None,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
 
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
-    in full; *start_options* are the options that lead to this project again; *warm* loads what the
-    first task will need, in a thread, once the prompt is there.
+    in full; *start_options* are the options that lead to this project again; *message* is said
+    before any other; *warm* loads what the first task will need, in a thread, once the prompt is
+    there.
     """
     typed_ahead = TypedAhead()
     repl = Repl(terminal, translator, failures, typed_ahead, start_options)
@@ -59,10 +62,9 @@ def run_repl(
             terminal.offers_sessions = terminal.runs_shell_escapes = True
             with no_echo(sys.stdin.fileno(), typed_ahead):
                 greet(terminal, translator, header)
-                return repl.run(
-                    _lines_from_prompt(terminal, translator, history_file, typed_ahead, warm)
-                )
-        return repl.run(_lines_from_stdin())
+                lines = _lines_from_prompt(terminal, translator, history_file, typed_ahead, warm)
+                return repl.run(chain(repl.said(message), lines))
+        return repl.run(chain(repl.said(message), _lines_from_stdin(translator)))
     except KeyboardInterrupt:
         return 130
 
@@ -115,6 +117,12 @@ class Repl:
             self._say_goodbye()
         return 128 + self._signal if self._signal else 0
 
+    def said(self, message: str | None) -> Iterator[str]:
+        """Yield the *message* that came with the start, if there is one, and show it."""
+        if message is not None:
+            self._make_screen().show_meanwhile(message)
+            yield message
+
     def _open_session(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
         has_open_question = self._terminal.has_open_question and is_interactive()
@@ -138,6 +146,7 @@ class Repl:
             if self._typed_ahead.take_interrupt():
                 stop.set()
             stack.enter_context(screen.turn())
+            stack.enter_context(self._telling_at_once(screen))
             if is_interactive():  # else lines are read as they come
                 stack.enter_context(self._typeahead_listener(screen).listening())
             try:
@@ -153,6 +162,23 @@ class Repl:
         if stop.is_set() and self._typed_ahead.return_to_draft():
             self._queue.seen()
             self._say_unsent()
+
+    @contextmanager
+    def _telling_at_once(self, screen: CliScreen) -> Iterator[None]:
+        """Show at once what the turn itself announces; what other threads do waits for an event."""
+        before, thread = self._terminal.show_news, threading.get_ident()
+
+        def show(what: Phrase) -> bool:
+            if threading.get_ident() != thread:
+                return before(what)
+            screen.show(Informed(what))
+            return True
+
+        self._terminal.show_news = show
+        try:
+            yield
+        finally:
+            self._terminal.show_news = before
 
     def _note_signal(self, number: int) -> None:
         """Take note of what stops the turn: Ctrl-C does no more than that."""
@@ -254,10 +280,17 @@ def make_screen(
     return screen
 
 
-def _lines_from_stdin() -> Iterator[str]:
-    """Yield the lines of a standard input at which nobody sits."""
+def _lines_from_stdin(translator: Translator) -> Iterator[str]:
+    """Yield the lines of a standard input at which nobody sits; one that has none is told of."""
+    is_empty = True
     while line := sys.stdin.readline():
+        is_empty = is_empty and not line.strip()
         yield line
+    if is_empty:
+        notice = phrase(
+            "Nothing to do: standard input has no line. For one task say it with -p TEXT."
+        )
+        sys.stderr.write(f"{clean(translator.render(notice))}\n")
 
 
 def _lines_from_prompt(
@@ -293,5 +326,11 @@ def _lines_from_prompt(
     )
     terminal.on_state_changed = prompt.refresh
     terminal.show_news = lambda what: prompt.show_above(f"  {clean(translator.render(what))}")
-    while (text := prompt.read()) is not None:
+
+    def tell_news() -> None:
+        """Tell what happened after the last event of a turn, and before there was a line."""
+        for what in terminal.features.news():
+            terminal.announce(what)
+
+    while (text := prompt.read(tell_news)) is not None:
         yield text

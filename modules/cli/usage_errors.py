@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import click
 
-from utils.i18n import Phrase, Text, UserError, phrase
+from modules.cli.option_specs import OPTIONS, SUBCOMMANDS, SubcommandSpec
+from utils.i18n import BadUsage, Phrase, Text, UserError, phrase
 from utils.text.clean import visible
 
 
-class UsageCommand(click.Command):
-    """A command that takes nothing but options."""
+def message_of(words: Sequence[str]) -> str | None:
+    """Return the message that *words* are, None for none. Raises `UserError` for several."""
+    if len(words) > 1:
+        message = visible(" ".join(words))
+        raise BadUsage(phrase('Put the message in quotes: "{message}"', message=message))
+    return words[0] if words else None
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Raises `click.UsageError`, of which `misuse` says the reason, or `UserError`."""
-        ctx.allow_extra_args = True
-        super().parse_args(ctx, args)
-        if ctx.args:
-            what = visible(" ".join(ctx.args))
-            raise UserError(phrase("{what} is no option; a task comes after -p", what=what))
-        return []
+
+def refuse_near_miss(word: str) -> None:
+    """Raise `UserError` for a first *word* that is hardly meant as a message: nearly a command."""
+    options = {name.lstrip("-"): name for option in OPTIONS for name in option.names}
+    commands = get_close_matches(word, [spec.name for spec in SUBCOMMANDS], n=1, cutoff=0.8)
+    if near := [options[word]] if word in options else commands:
+        raise BadUsage(
+            phrase(
+                "There is no command {word}. Did you mean {near}? As a message: -- {word}",
+                word=visible(word),
+                near=near[0],
+            )
+        )
+
+
+def choice_of(spec: SubcommandSpec, words: Sequence[str]) -> str:
+    """Return which of its choices *words* say. Raises `UserError` where that is none of them."""
+    if not words:
+        raise BadUsage(phrase("{name} needs a value", name=spec.name))
+    if len(words) > 1 or words[0] not in spec.choices:
+        raise _bad_value(spec.name, " ".join(words), ", ".join(spec.choices))
+    return words[0]
 
 
 class OneOf(click.Choice[str]):
@@ -29,7 +49,7 @@ class OneOf(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.choices:
-            raise _bad_value(param, value, ", ".join(self.choices))
+            raise _bad_value(_name_of(param), value, ", ".join(self.choices))
         return super().convert(value, param, ctx)
 
 
@@ -47,14 +67,18 @@ class IntegerRange(click.ParamType[int]):
             return int(digits)
         low, high = self._low, self._high
         allowed = phrase("a whole number from {low} to {high}", low=low, high=high)
-        raise _bad_value(param, value, allowed)
+        raise _bad_value(_name_of(param), value, allowed)
 
 
-def _bad_value(option: click.Parameter | None, value: object, allowed: Text) -> UserError:
-    return UserError(
+def _name_of(option: click.Parameter | None) -> str:
+    return option.opts[0] if option else ""
+
+
+def _bad_value(name: str, value: object, allowed: Text) -> UserError:
+    return BadUsage(
         phrase(
             "{option} cannot be {value}; allowed: {allowed}",
-            option=option.opts[0] if option else "",
+            option=name,
             value=visible(repr(value)),
             allowed=allowed,
         )

@@ -83,7 +83,7 @@ class ConfinedFolder:
     ) -> None:
         self.descriptor = os.open(root, _FOLDER_FLAGS)
         self.own_paths = tuple(own_paths)
-        self._root_paths = {str(root.absolute()), str(root.resolve())}
+        self._root_paths = {str(path).rstrip("/") for path in (root.absolute(), root.resolve())}
         self.hidden = [name for path in hidden if (name := self._relative(path))]
         self._has_openat2 = not self.hidden and kernel.has_openat2(self.descriptor)
         self._has_proc_fd = Path("/proc/self/fd").is_dir()

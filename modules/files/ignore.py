@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from modules.files.containment import (
@@ -17,7 +18,6 @@ from modules.files.containment import (
     ProtectedPath,
     SymlinkInPath,
 )
-from modules.files.git.repository import find_work_tree, git_output
 from utils.text.globs import without_backtracking
 
 _GIT_SECONDS = 10.0
@@ -35,6 +35,15 @@ GENERATED_FOLDERS = frozenset(
 
 Not `build`, `dist`, `vendor` and `out`: people keep these, and their own work in them.
 """
+_WHOLE_DISK = Path("/")
+_KERNEL_FOLDERS = frozenset({"proc", "sys", "dev"})
+"""Folders of the whole disk that hold no files: nobody looks through them."""
+_SYSTEM_FOLDERS = _KERNEL_FOLDERS | {
+    *("bin", "boot", "lib", "lib32", "lib64", "libx32", "lost+found", "run", "sbin", "snap", "usr"),
+    *("tmp", "var"),
+}
+"""Folders of the whole disk that the system fills: ignored, unless they are asked for by name."""
+_MAX_AT_THE_TOP = 20_000  # files of a folder of the whole disk; one with more is ignored as well
 _MAX_PATH_LENGTH = 4_000  # characters of a folder's path; no program can name what lies deeper
 _LIST = (
     *("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z"),
@@ -49,7 +58,9 @@ def visible_files(folder_root: ConfinedFolder, root: Path, path: str = "") -> li
     folder of git's is ever listed. Raises what `ConfinedFolder.scan` raises.
     """
     names = _listed_by_git(folder_root, root, path)
-    if not names:  # no repository, or one that ignores the folder we were asked about
+    if root == _WHOLE_DISK and not path:
+        names = list(_walk_disk(folder_root))
+    elif not names:  # no repository, or one that ignores the folder we were asked about
         names = list(_walk(folder_root, root, path))
     return sorted(
         {name for name in names if not (folder_root.hidden and folder_root.is_hidden(name))}
@@ -58,6 +69,10 @@ def visible_files(folder_root: ConfinedFolder, root: Path, path: str = "") -> li
 
 def _listed_by_git(folder_root: ConfinedFolder, root: Path, path: str) -> list[str] | None:
     """Return the files that git lists in the folder *path*; None if it lists none."""
+    from modules.files.git.repository import find_work_tree, git_output  # for lists of files only
+
+    if root == _WHOLE_DISK and path.split("/")[0] in ("", *_SYSTEM_FOLDERS):
+        return None
     tree = find_work_tree(root / path)
     if tree is None:
         return None
@@ -141,11 +156,21 @@ class _Generated:
 
 
 @dataclass(frozen=True)
+class _Kernel:
+    """The rule that leaves all folders out, of those that the kernel fills."""
+
+    ignores = True
+
+    def matches(self, name: str, is_folder: bool) -> bool:  # noqa: ARG002 - it is a rule's
+        return is_folder
+
+
+@dataclass(frozen=True)
 class _Rules:
     """The rules of one folder, the last first; *base* is the length of its path with a "/"."""
 
     base: int
-    rules: Sequence[_Rule | _Generated]
+    rules: Sequence[_AnyRule]
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """Return whether *path* is ignored; None if these rules do not say."""
@@ -153,10 +178,28 @@ class _Rules:
         return next((rule.ignores for rule in self.rules if rule.matches(name, is_folder)), None)
 
 
+def _walk_disk(folder_root: ConfinedFolder) -> Iterator[str]:
+    """Yield the files of the whole disk, but for those of the system's and of too large folders."""
+    for item in folder_root.scan(""):
+        if not item.is_folder:
+            yield item.name
+        elif item.name not in (".git", *_SYSTEM_FOLDERS, *GENERATED_FOLDERS):
+            try:
+                files = _walk(folder_root, _WHOLE_DISK, item.name)
+                found = list(islice(files, _MAX_AT_THE_TOP + 1))
+            except (OSError, ProtectedPath, OutsideFolder):
+                continue  # unreadable, or gone since its name was read
+            if len(found) <= _MAX_AT_THE_TOP:
+                yield from found
+
+
+_AnyRule = _Rule | _Generated | _Kernel
+
+
 def _walk(folder_root: ConfinedFolder, root: Path, path: str) -> Iterator[str]:
     """Yield the files below *path* that the .gitignore files from *path* downwards let through."""
     start = len(path) + 1 if path else 0
-    initial = [_Rules(start, _default_rules(folder_root, path))]
+    initial = [_Rules(start, [*_kernel_rules(root, path), *_default_rules(folder_root, path)])]
     pending: list[tuple[str, Sequence[_Rules]]] = [(path, initial)]
     while pending:
         folder, rules = pending.pop()
@@ -221,7 +264,13 @@ def _folder_rules(folder_root: ConfinedFolder, prefix: str) -> _Rules:
     return _Rules(len(prefix), _parse_rules(_read(folder_root, f"{prefix}.gitignore")))
 
 
-def _default_rules(folder_root: ConfinedFolder, path: str) -> Sequence[_Rule | _Generated]:
+def _kernel_rules(root: Path, path: str) -> Sequence[_Kernel]:
+    """Return the rules on folders of the kernel's that hold where *path* is asked for."""
+    is_of_kernel = root == _WHOLE_DISK and path.split("/")[0] in _KERNEL_FOLDERS
+    return [_Kernel()] if is_of_kernel else []
+
+
+def _default_rules(folder_root: ConfinedFolder, path: str) -> Sequence[_AnyRule]:
     """Return the rules that hold in the folder *path* before those of any .gitignore."""
     excluded = _read(folder_root, f"{path}/.git/info/exclude".removeprefix("/"))
     return [*_parse_rules(excluded), _Generated()]

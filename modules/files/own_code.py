@@ -70,7 +70,7 @@ class OwnCode:
             for link in resolver.links
             if _is_in(link, project_path) and not any(_is_in(link, path) for path in paths)
         ]
-        start = len(project_path) + 1
+        start = len(project_path.rstrip("/")) + 1
         return cls(
             tuple(sorted(path[start:] for path in paths)),
             tuple(sorted(link[start:] for link in links)),
@@ -126,6 +126,16 @@ def break_hard_links(root: Path) -> None:
                     and _is_writable_by_user(path, status)
                 ):
                     _copy_in_place(path, status)
+
+
+def linked_libraries() -> Iterator[Path]:
+    """Yield the folders of packages that share files with the cache of an installer (hard links).
+
+    uv installs so; which project holds the cache cannot be told from here.
+    """
+    for folder in map(Path, sys.path):
+        if any(file.stat().st_nlink > 1 for file in folder.glob("*.dist-info/METADATA")):
+            yield folder
 
 
 def _is_writable_by_user(path: Path, status: os.stat_result) -> bool:

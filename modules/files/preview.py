@@ -10,7 +10,6 @@ from core.loop.approval_flow import format_arguments
 from core.tools import ToolError
 from modules.files.editing.edit_operations import EditRequest, apply_edit, refuse_placeholders
 from modules.files.editing.text_file import NotText, TextFile
-from modules.files.listing import FolderListing
 from modules.files.project import Project
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
@@ -77,6 +76,8 @@ class FilePreviews:
         return _diff_card(visible(name), text, "", phrase("The file would be gone."))
 
     def delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
+        from modules.files.listing import FolderListing  # for calls only
+
         name = self._project.resolve(path)
         return FolderListing.of(self._project, name, _MAX_DEPTH, self._notes).card(name)
 

@@ -46,6 +46,8 @@ _MAX_BYTES = 20_000_000
 class MissingPath(ToolError):
     """Path at which there is nothing."""
 
+    code = "not_found"
+
 
 class BinaryFile(ToolError):
     """File that is no text."""
@@ -62,14 +64,22 @@ class Project:
     """
 
     def __init__(
-        self, root: Path, *, hidden: Iterable[Path] = (), own_code: OwnCode | None = None
+        self,
+        root: Path,
+        *,
+        hidden: Iterable[Path] = (),
+        own_code: OwnCode | None = None,
+        may_be_whole_disk: bool = False,
     ) -> None:
-        """Raises `UserError` if *root* is missing, no folder, unreadable, or the whole disk."""
+        """Raises `UserError` if *root* is missing, no folder or unreadable, or the whole disk where
+        it may not be that.
+        """
         self.root = Path(os.path.realpath(root))
-        self._roots = (str(self.root), os.path.abspath(root))  # noqa: PTH100 - links stay
+        shown_root = os.path.abspath(root)  # noqa: PTH100 - links stay
+        self._roots = (str(self.root).rstrip("/"), shown_root.rstrip("/"))
         self.own_code = own_code or OwnCode()
         shown = visible(str(root))
-        if self.root == Path(self.root.anchor):
+        if self.is_whole_disk and not may_be_whole_disk:
             raise UserError(phrase("The project cannot be the whole disk; choose a folder."))
         try:
             own_paths = (*self.own_code.paths, *self.own_code.links)
@@ -85,10 +95,19 @@ class Project:
             raise UserError(
                 phrase("The project folder {path} cannot be read: {why}.", path=shown, why=reason)
             ) from None
-        self.name = visible(self.root.name)
+        self.name = visible(self.root.name) or "/"
+
+    @property
+    def is_whole_disk(self) -> bool:
+        """Whether it is `/`, with the system in it: undo does not hold that."""
+        return self.root == Path(self.root.anchor)
 
     def close(self) -> None:
         self._folder.close()
+
+    def open_root(self) -> int:
+        """Return a descriptor, the caller's own, of the folder, whatever has its name by now."""
+        return os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._folder.descriptor)
 
     @property
     def hidden(self) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never
 
 from core.cards import Card, RunCard, TableCard, TextCard
 from core.feature import Feature, Section, SessionHandle, command
@@ -24,20 +24,28 @@ from core.hooks import (
 )
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, RunningTool, Tool, ToolError, tool
-from modules.jobs.job import BackgroundJob, JobChange, WaitEnd
+from modules.jobs.job_news import JobNews
 from modules.jobs.job_text import (
+    COLUMNS,
     count_for_person,
     line_for_model,
     names_of,
+    row_for_person,
     shown_command,
     state_for_model,
     state_for_person,
+    wait_hint,
 )
 from modules.outputs import Outputs
-from modules.sandbox.sandbox import Network, Sandbox
+from modules.sandbox.types import TierName
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.lines import parse_number
 from utils.waiting import Stop
+
+if TYPE_CHECKING:
+    from modules.jobs.job import BackgroundJob, JobChange, WaitEnd
+    from modules.sandbox.late_sandbox import LateSandbox
+    from modules.sandbox.types import Network
 
 MAX_RUNNING = 8
 """Jobs of a session that may run at once."""
@@ -45,9 +53,17 @@ MAX_KNOWN = 50
 """Jobs of a session that are known, those that ended included; then the oldest are forgotten."""
 _MAX_SECONDS = 600
 _START_SECONDS = 1.0  # in which a job may fail or open its port before the call is answered
-_MAX_NOTICES = 12
+_SCREEN_SECONDS = 5.0  # that a program may go on drawing after a key
 _TAIL = 2_000  # characters shown of a job to a person
 _SECTION = "jobs"
+_KEYS_HINT = (
+    "It has a terminal. jobs input types text as it is, without Enter; keys by name: <Enter> <Tab> "
+    "<Esc> <Up> <Backspace> <PageDown> <F1> <C-c> <M-x>, <lt> for <."
+)
+_LANDLOCK_HINT = (
+    "In this sandbox a job only reads .git, and makes, renames or removes nothing directly in the "
+    "project's own folder."
+)
 _NETWORK_REASON = phrase("It types into a program that may reach the network.")
 
 Operation = Literal["list", "output", "wait", "input", "stop"]
@@ -75,7 +91,7 @@ class Jobs(
 
     def __init__(
         self,
-        sandbox: Sandbox,
+        sandbox: LateSandbox,
         folder: Path,
         stop: Stop,
         outputs: Outputs,
@@ -92,30 +108,57 @@ class Jobs(
         self._last_number = 0
         self._lost: list[tuple[int, str]] = []
         self._call_id = ""
-        self._untold: list[tuple[int, str]] = []  # to the model, each of a job
-        self._notice = ""
-        self._news: list[Phrase] = []
-        self._session_handle: SessionHandle | None = None
+        self._news = JobNews(_SECTION)
+        self._watchers: list[Callable[[BackgroundJob, JobChange], None]] = []
+        self.hints_on: Callable[[BackgroundJob], Iterable[Text]] = lambda _: ()
+        """Returns what the person can do with a job beside what is said here."""
 
     # --- the model -------------------------------------------------------------------------------
 
-    def begin(self, command: str, network: Network | None) -> RunningTool:
-        """Start *command* as a job; answer when it had a moment to fail or to open a port."""
+    def begin(
+        self,
+        command: str,
+        network: Network | None,
+        *,
+        screen_seconds: float | None = None,
+        at_end: Callable[[], Sequence[Phrase]] = tuple,
+    ) -> RunningTool:
+        """Start *command* as a job; answer when it had a moment to fail or to open a port.
+
+        With *screen_seconds* it has a terminal; answer when its screen is there, or after these.
+        *at_end* is called when nothing of it is alive any more, and returns notes on its result.
+        """
         job = self._new_job(command)
-        job.start(self._sandbox, network)
+        job.start(
+            self._sandbox.get(), network, has_terminal=screen_seconds is not None, at_end=at_end
+        )
+        if screen_seconds is not None:
+            end = yield from job.wait_for_screen("", screen_seconds, self._stop, since=0)
+            self._check_started(job)
+            hint = _KEYS_HINT if job.is_running else ""
+            return self._screen_outcome(job, end, self._with_tier_hint(hint, job))
         output, _ = yield from _collected(
             job.outputs_until("", _START_SECONDS, self._stop, until_port=True)
         )
+        self._check_started(job)
+        hint = "Its network is its own: other calls do not reach its ports." if network else ""
+        hint = self._with_tier_hint(hint, job)
+        return self._outcome(job, output, hint, ok=job.is_running or _has_done_well(job))
+
+    def _with_tier_hint(self, hint: str, job: BackgroundJob) -> str:
+        """Return *hint* with what *job* cannot do in this sandbox."""
+        if not job.is_running or self._sandbox.report().tier is not TierName.LANDLOCK:
+            return hint
+        return "\n".join(filter(None, (hint, _LANDLOCK_HINT)))
+
+    def _check_started(self, job: BackgroundJob) -> None:
         if job.failure:
             self._outcome(job, "")  # it is told now
             raise ToolError(job.failure)
-        hint = "Its network is its own: other calls do not reach its ports." if network else ""
-        is_well = job.is_running or (job.result is not None and job.result.exit_code == 0)
-        return self._outcome(job, output, hint, ok=is_well)
 
     @tool(
         Risk.RUN,
-        phrase("See to the programs that run in the background."),
+        phrase("Watch, type into and stop background jobs."),
         verb=phrase("Job"),
         icon="terminal",
         subject="{job} {operation}",
@@ -134,6 +177,8 @@ class Jobs(
             listed = "\n".join(map(line_for_model, self._known()))
             return Outcome(listed or "There are no jobs.", self._table())
         one = self._find(job)
+        if one.terminal:
+            return (yield from self._see_to_screen(one, operation, text, timeout))
         match operation:
             case "output":
                 waiting = one.outputs_until("", 0, self._stop)
@@ -142,12 +187,10 @@ class Jobs(
                 output, end = yield from _collected(
                     one.outputs_until(text or "", seconds, self._stop)
                 )
-                hint = _wait_hint(end, text, seconds)
+                hint = wait_hint(end, text, seconds)
                 return self._outcome(one, output, hint, ok=end != "stopped")
             case "input":
-                if text is None:
-                    raise ToolError("Say the text to type; an empty one ends the input.")
-                one.type(text, self._stop)
+                one.type(_to_type(text), self._stop)
                 waiting = one.outputs_until("", _START_SECONDS, self._stop)
             case "stop":
                 one.stop()
@@ -156,6 +199,39 @@ class Jobs(
                 assert_never(operation)
         output, _ = yield from _collected(waiting)
         return self._outcome(one, output)
+
+    def _see_to_screen(
+        self, job: BackgroundJob, operation: Operation, text: str | None, timeout: int
+    ) -> RunningTool:
+        """Do *operation* with a job that has a terminal: the answer is its screen."""
+        end: WaitEnd = "quiet"
+        hint = ""
+        match operation:
+            case "wait":
+                seconds = min(max(timeout, 0), _MAX_SECONDS)
+                end = yield from job.wait_for_screen(text or "", seconds, self._stop)
+                hint = wait_hint(end, text, seconds)
+            case "input":
+                written = job.written
+                job.type(_to_type(text), self._stop)
+                end = yield from job.wait_for_screen("", _SCREEN_SECONDS, self._stop, since=written)
+            case "stop":
+                job.stop()
+            case "output" | "list":
+                pass
+        return self._screen_outcome(job, end, hint)
+
+    def _screen_outcome(self, job: BackgroundJob, end: WaitEnd, hint: str) -> Outcome:
+        assert job.terminal  # noqa: S101 - only such jobs come here
+        text = job.terminal.take_text()
+        if job.is_running:
+            hint = "\n".join(filter(None, (job.terminal.place_for_model(), hint)))
+        is_well = job.is_running or job.was_stopped or _has_done_well(job)
+        return self._outcome(job, text, hint, ok=is_well and end != "stopped")
+
+    def only_sees(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a call only sees to what runs already, and has it do nothing."""
+        return tool.name == self.jobs.__name__ and arguments.get("operation") != "input"
 
     def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why to ask before something is typed into a job that may reach the network."""
@@ -170,9 +246,8 @@ class Jobs(
         self, job: BackgroundJob, output: str, hint: str = "", *, ok: bool = True
     ) -> Outcome:
         """Return what the model and the person see of *job*; what it tells is news no more."""
-        with self._lock:
-            self._untold = [(number, line) for number, line in self._untold if number != job.number]
-        text = output.strip("\n")
+        self._news.is_told(job.number)
+        text = output.rstrip("\n") if job.terminal else output.strip("\n")
         shown = self._outputs.shorten(text) if text else "(no new output)"
         card = RunCard(
             "bash",
@@ -184,17 +259,22 @@ class Jobs(
             job.tier,
             job=job.number if job.is_running else 0,
         )
-        lines = filter(None, (state_for_model(job), hint, shown))
-        return Outcome("\n".join(lines), card, ok=ok)
+        notes = map(str, job.result.notes) if job.result else ()
+        lines = filter(None, (state_for_model(job), *notes, hint, shown))
+        return Outcome(
+            "\n".join(lines), card, ok, error_code=job.result.error_code if job.result else None
+        )
 
     def _new_job(self, command: str) -> BackgroundJob:
+        from modules.jobs.job import BackgroundJob  # with the sandbox: few sessions have jobs
+
         with self._lock:
             if len(self._running()) >= MAX_RUNNING:
                 raise ToolError(
                     f"{MAX_RUNNING} jobs run, and no more may. Nothing was run; stop one first."
                 )
             number = self._last_number + 1
-            place = self._sandbox.place
+            place = self._sandbox.get().place
             try:
                 job = BackgroundJob(
                     number, self._call_id, command, place, self._folder, self._on_change
@@ -216,7 +296,8 @@ class Jobs(
     def _find(self, number: int) -> BackgroundJob:
         if number not in self._jobs:
             known = names_of([job.number for job in self._known()])
-            raise ToolError(f"There is no job {number}. " + (f"Known: {known}." if known else ""))
+            hint = f" Known: {known}." if known else ""
+            raise ToolError(f"There is no job {number}.{hint}", "not_found")
         return self._jobs[number]
 
     def _known(self) -> Sequence[BackgroundJob]:
@@ -225,43 +306,42 @@ class Jobs(
     def _running(self) -> list[BackgroundJob]:
         return [job for job in self._known() if job.is_running]
 
+    def running(self) -> Sequence[BackgroundJob]:
+        """Return the jobs that run now."""
+        return self._running()
+
     # --- who is told -----------------------------------------------------------------------------
 
     def _on_change(self, job: BackgroundJob, change: JobChange) -> None:
         """Take note of what happened to *job*; called by its own threads."""
-        if self._jobs.get(job.number) is not job:  # the session was left
-            return
+        if self._jobs.get(job.number) is job:  # else the session was left
+            self._tell_of(job, change)
+        for watch in self._watchers:
+            watch(job, change)
+
+    def _tell_of(self, job: BackgroundJob, change: JobChange) -> None:
         if change != "output":
-            with self._lock:
-                self._untold.append((job.number, line_for_model(job)))
+            self._news.tell_model(job.number, line_for_model(job))
         if change != "output" and not job.was_stopped:  # who stopped it saw that
             command = shown_command(job.command)
-            self._tell_person(
+            self.tell_person(
                 phrase("{state}: {command}", state=state_for_person(job), command=command)
             )
-        if self._session_handle is not None:
-            self._session_handle.refresh()
+        self._news.refresh()
 
-    def _tell_person(self, what: Phrase) -> None:
-        if self._session_handle is None or not self._session_handle.announce(what):
-            with self._lock:
-                self._news.append(what)
+    def watch(self, on_change: Callable[[BackgroundJob, JobChange], None]) -> None:
+        """Have *on_change* called, by threads of a job's, when something happened to it."""
+        self._watchers.append(on_change)
+
+    def tell_person(self, what: Phrase) -> None:
+        """Tell the person at once where the screen can, else with the next event of a turn."""
+        self._news.tell_person(what)
 
     def news(self) -> Sequence[Phrase]:
-        with self._lock:
-            news, self._news = self._news, []
-        return news
+        return self._news.take_for_person()
 
     def context(self) -> Iterable[Section]:
-        with self._lock:
-            new_lines, self._untold = [line for _, line in self._untold], []
-        if new_lines:
-            sent = None
-            if self._session_handle is not None:
-                sent = self._session_handle.history.context_sent.get(_SECTION)
-            unsent = self._notice.split("\n") if self._notice not in ("", sent) else []
-            self._notice = "\n".join([*unsent, *new_lines][-_MAX_NOTICES:])
-        return [Section(_SECTION, self._notice)]
+        return [Section(_SECTION, self._news.take_for_model())]
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         for job in self._running():
@@ -271,7 +351,7 @@ class Jobs(
                 phrase("{state}: {command}", state=state, command=shown_command(job.command)),
             )
 
-    def running_names(self) -> str:
+    def running_names(self) -> Text:
         """Return who may change files at any moment: "job 1", "jobs 1, 2", "" for nobody."""
         return names_of([job.number for job in self._running()])
 
@@ -290,6 +370,7 @@ class Jobs(
                 "command": job.command,
                 "ports": list(job.ports),
                 "tail": job.tail(_TAIL),
+                **({"screen": True} if job.terminal else {}),
             }
             for job in self._known()
         ]
@@ -327,22 +408,23 @@ class Jobs(
         for job in jobs:
             job.stop()
         if not jobs:
-            return TextCard(phrase("Nothing runs in the background."))
+            return TextCard(phrase("Nothing is running in the background."))
         return self._table(jobs)
 
     def _table(self, jobs: Sequence[BackgroundJob] | None = None) -> Card:
         jobs = self._known() if jobs is None else jobs
         if not jobs:
-            return TextCard(phrase("Nothing runs in the background."))
-        rows = tuple(
-            (str(job.number), state_for_person(job), shown_command(job.command)) for job in jobs
-        )
-        return TableCard(phrase("Jobs"), rows)
+            return TextCard(phrase("Nothing is running in the background."))
+        rows: list[tuple[Text, ...]] = []
+        for job in jobs:
+            rows.append(row_for_person(job))
+            rows += [("", hint, "", "", "") for hint in self.hints_on(job)]
+        return TableCard(phrase("Jobs"), tuple(rows), COLUMNS)
 
     # --- the session -----------------------------------------------------------------------------
 
     def bind(self, session_handle: SessionHandle) -> None:
-        self._session_handle = session_handle
+        self._news.bind(session_handle)
 
     def before_call(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - one call at a time
         self._call_id = call_id
@@ -358,42 +440,41 @@ class Jobs(
                 n=number,
                 command=shown_command(lost),
             )
-            with self._lock:
-                self._untold.append((number, str(what)))
-                self._news.append(what)
+            self._news.tell_model(number, str(what))
+            self._news.tell_person_later(what)
         self._lost = []
 
     def on_turn_finished(self) -> None:
         numbers = ", ".join(str(job.number) for job in self._running())
         if numbers and self.ends_with_task:
-            self._news.append(phrase("Jobs that end now, with the task: {n}", n=numbers))
+            self._news.tell_person_later(phrase("Jobs that end now, with the task: {n}", n=numbers))
         elif numbers and self._stop.is_set():
-            self._news.append(
-                phrase("Stopping a task stops no job; {n} runs, see /jobs.", n=numbers)
+            self._news.tell_person_later(
+                phrase("Stopping a task stops no job. Still running: {n}; see /jobs.", n=numbers)
             )
 
     def on_session_changed(self, session: str) -> None:  # noqa: ARG002 - whichever it is
         self.close()
         self._jobs, self._last_number, self._lost = {}, 0, []
-        self._untold, self._news, self._notice = [], [], ""
+        self._news.clear()
 
     def state(self) -> dict[str, Any]:
         if not self._last_number:
             return {}
         running = [[job.number, job.command] for job in self._running()]
         kept = {"last": self._last_number, "running": [*self._lost, *running]}
-        return {_SECTION: kept | {"notice": self._notice}}
+        return {_SECTION: kept | {"notice": self._news.notice}}
 
     def restore(self, state: dict[str, Any]) -> None:
         kept = state.get(_SECTION, {})
         self._last_number = kept.get("last", 0)
-        self._notice = kept.get("notice", "")
+        self._news.notice = kept.get("notice", "")
         self._lost = [(number, command) for number, command in kept.get("running", [])]
 
     def on_rewind(self, state: dict[str, Any]) -> None:  # noqa: ARG002 - processes do not go back
         """Tell the model of what runs, which it may not know any more."""
-        with self._lock:
-            self._untold = [(job.number, line_for_model(job)) for job in self._running()]
+        running = self._running()
+        self._news.replace_for_model((job.number, line_for_model(job)) for job in running)
 
     def close(self) -> None:
         jobs, self._jobs = self._known(), {}
@@ -415,14 +496,11 @@ def _collected(
         yield new
 
 
-def _wait_hint(end: WaitEnd, text: str | None, seconds: float) -> str:
-    """Return what came of waiting for *text*, "" where the state says it."""
-    match end:
-        case "found":
-            return f"{text!r} is there."
-        case "timed out":
-            return f"{repr(text) if text else 'The end'} did not come in {seconds} s."
-        case "stopped":
-            return "The person stopped the waiting."
-        case "ended":
-            return f"{text!r} did not come." if text else ""
+def _to_type(text: str | None) -> str:
+    if text is None:
+        raise ToolError("Say the text to type; an empty one ends the input.")
+    return text
+
+
+def _has_done_well(job: BackgroundJob) -> bool:
+    return job.result is not None and job.result.exit_code == 0

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from modules.jobs.job import LIMITS, BackgroundJob
-from modules.terminal_ops import ending_for_model, ending_for_person
+from modules.runs.run_texts import ending_for_model, ending_for_person
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
+
+if TYPE_CHECKING:
+    from modules.jobs.job import BackgroundJob, WaitEnd
 
 _MAX_COMMAND = 80  # characters
 
@@ -19,7 +23,8 @@ def shown_command(command: str) -> str:
 
 
 def line_for_model(job: BackgroundJob) -> str:
-    return f"{state_for_model(job)}: {shown_command(job.command)}"
+    notes = [str(note) for note in job.result.notes] if job.result else []
+    return " ".join([f"{state_for_model(job)}: {shown_command(job.command)}", *notes])
 
 
 def state_for_model(job: BackgroundJob) -> str:
@@ -30,15 +35,15 @@ def state_for_model(job: BackgroundJob) -> str:
         return f"job {job.number} failed: {job.failure or 'an error of Onefold'}"
     if job.result.exit_reason == "stopped":
         return f"job {job.number} was stopped ({job.seconds:.1f} s)"
-    ending = ending_for_model(job.result, LIMITS, 0)
+    ending = ending_for_model(job.result, job.limits, 0)
     return f"job {job.number} ended: {ending[:1].lower()}{ending[1:]}"
 
 
 def state_for_person(job: BackgroundJob) -> Phrase:
     if job.is_running and job.ports:
-        return phrase("job {n} runs, port {ports}", n=job.number, ports=_join(job.ports))
+        return phrase("job {n} is running, port {ports}", n=job.number, ports=_join(job.ports))
     if job.is_running:
-        return phrase("job {n} runs", n=job.number)
+        return phrase("job {n} is running", n=job.number)
     if job.result is None:
         return job.failure or phrase("it could not be run to its end")
     if job.result.exit_reason == "stopped":
@@ -50,11 +55,37 @@ def state_for_person(job: BackgroundJob) -> Phrase:
     return phrase("job {n} ended: {how}", n=job.number, how=ending)
 
 
-def names_of(numbers: Sequence[int]) -> str:
+COLUMNS = (phrase("No."), phrase("Command"), phrase("State"), phrase("Since"), phrase("Port"))
+"""Headings of the rows for people."""
+
+
+def row_for_person(job: BackgroundJob) -> tuple[Text, ...]:
+    """Return the cells below `COLUMNS`: *since* is when it was started, today by the hour alone."""
+    day, hour = (time.strftime(form, job.started_at) for form in ("%Y-%m-%d", "%H:%M"))
+    since = hour if day == time.strftime("%Y-%m-%d") else f"{day} {hour}"
+    command = shown_command(job.command)
+    return str(job.number), command, _short_state(job), since, _join(job.ports)
+
+
+def _short_state(job: BackgroundJob) -> Text:
+    if job.is_running:
+        return phrase("running with a terminal") if job.terminal else phrase("running")
+    if job.result is None:
+        return job.failure or phrase("it could not be run to its end")
+    if job.result.exit_reason == "stopped":
+        return phrase("stopped")
+    if job.result.exit_code:
+        return phrase("ended: exit code {code}", code=job.result.exit_code)
+    return phrase("ended: {how}", how=ending_for_person(job.result))
+
+
+def names_of(numbers: Sequence[int]) -> Text:
     """Return "job 1" or "jobs 1, 2", "" for none."""
     if not numbers:
         return ""
-    return f"job{'s' if len(numbers) > 1 else ''} {_join(numbers)}"
+    if len(numbers) == 1:
+        return phrase("job {n}", n=numbers[0])
+    return phrase("jobs {n}", n=_join(numbers))
 
 
 def count_for_person(numbers: Sequence[int]) -> Text:
@@ -62,9 +93,24 @@ def count_for_person(numbers: Sequence[int]) -> Text:
     if not numbers:
         return ""
     if len(numbers) == 1:
-        return phrase("1 job runs: /jobs")
-    return phrase("{n} jobs run: /jobs", n=len(numbers))
+        return phrase("1 job running: /jobs")
+    return phrase("{n} jobs running: /jobs", n=len(numbers))
 
 
 def _join(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
+
+
+def wait_hint(end: WaitEnd, text: str | None, seconds: float) -> str:
+    """Return what came of waiting for *text*, "" where the state says it."""
+    match end:
+        case "found":
+            return f"{text!r} is there."
+        case "timed out":
+            return f"{repr(text) if text else 'The end'} did not come in {seconds} s."
+        case "stopped":
+            return "The person stopped the waiting."
+        case "ended":
+            return f"{text!r} did not come." if text else ""
+        case "quiet":
+            return ""

@@ -23,11 +23,17 @@ _ProfileTable = dict[str, dict[str, _Table]]
 class ServerProfiles:
     """Profiles kept in *file* for all projects; what *settings* say of a model, by its name, wins.
 
-    A file that cannot be read or written is as if it were empty: all is learnt again.
+    *protocol* is that of all other models, "" for what is kept or usual; what is learnt or said of
+    one from now on goes before it. A file that cannot be read or written is as if it were empty:
+    all is learnt again.
     """
 
-    def __init__(self, file: Path, settings: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self, file: Path, settings: Mapping[str, Mapping[str, Any]], *, protocol: str = ""
+    ) -> None:
         self._file = SharedFile(file)
+        self._protocol = {"protocol": protocol} if protocol else {}
+        self._own_protocols: set[tuple[str, str]] = set()
         self._settings = settings
         self._table: _ProfileTable | None = None
         self._lock = threading.Lock()
@@ -37,7 +43,8 @@ class ServerProfiles:
             if self._table is None:
                 self._table = self._read()
             kept = _fitting(self._table.get(base_url, {}).get(model, {}))
-        return replace(usual, **{**kept, **self._settings.get(model, {})})
+        general = {} if (base_url, model) in self._own_protocols else self._protocol
+        return replace(usual, **{**kept, **general, **self._settings.get(model, {})})
 
     def save(
         self,
@@ -47,10 +54,13 @@ class ServerProfiles:
         *,
         only_new: bool = False,
     ) -> None:
+        if "protocol" in changes:
+            self._own_protocols.add((base_url, model))
         self._change(base_url, model, lambda kept: changed(kept, changes, only_new=only_new))
 
     def forget(self, base_url: str, model: str) -> None:
         """Drop what was learnt of *model* there; what the settings say stays."""
+        self._own_protocols.discard((base_url, model))
         self._change(base_url, model, lambda _: {})
 
     def _change(self, base_url: str, model: str, change: Callable[[_Table], _Table]) -> None:

@@ -10,6 +10,8 @@
 - practice_reply   Reply of the practice model in one step.
 - practice_server  A server for the practice model: DeepSeek's wire, on this machine only, a
                    function behind it.
+- vcp_requests     Practice in VCP: a request with calls in its text read as one with calls, the
+                   reply written back.
 - voice            Texts of the practice model: answers in the language that it was asked in.
 """
 

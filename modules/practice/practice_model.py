@@ -7,6 +7,7 @@ was asked with the answers that the tools have given so far, and replies with th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from modules.practice.language.examples import help_text
@@ -32,6 +33,10 @@ def reply_to(request: dict[str, Any], screen: Language = "en") -> PracticeReply:
     It answers as it is spoken to; what it says of itself (refusals, help, what it understands) is
     Chinese on a Chinese *screen*, whatever was typed.
     """
+    if "tools" not in request and "<<<[TOOL_DEFINITION]>>>" in str(request["messages"][:1]):
+        from modules.practice.vcp_requests import reply_in_vcp  # for those alone who choose it
+
+        return reply_in_vcp(request, partial(reply_to, screen=screen))
     if is_summary_request(request["messages"]):
         return PracticeReply(summarize(request["messages"]))
     parsed = ParsedRequest.parse(request["messages"])

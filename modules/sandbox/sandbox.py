@@ -18,32 +18,33 @@ from pathlib import Path
 
 from core.cards import MACHINE_PLACE
 from modules.files.own_code import OwnCode
-from modules.sandbox.backends.advice import advice_for
 from modules.sandbox.backends.selftest import SelfTest, SelfTestResult
-from modules.sandbox.backends.tiers import (
-    BubblewrapTier,
-    Tier,
-    outside_spec,
-    tier_name,
-    unprotected,
-)
+from modules.sandbox.backends.tier_texts import report_of
+from modules.sandbox.backends.tiers import BubblewrapTier, Tier, outside_spec
 from modules.sandbox.filesystem.approved_python import ApprovedPython
+from modules.sandbox.filesystem.folders import real_path
 from modules.sandbox.filesystem.mounts import MountPlan, MountPlanner
-from modules.sandbox.git.protection import (
-    GitProtection,
-    git_protection_of,
-    restoration_notes,
-)
+from modules.sandbox.git.protection import GitProtection, restoration_notes
+from modules.sandbox.git.shared_protection import git_protection_of
 from modules.sandbox.git.stand_in import GitStandIn
 from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.limits.cgroup_probe import CgroupFactory, find_cgroups
 from modules.sandbox.network.proxy import Proxy
-from modules.sandbox.network.shared_network import Namespaces, SharedNetwork
+from modules.sandbox.network.shared_network import Namespaces, shared_network_of
 from modules.sandbox.run.execution import Background, Execution, NotStarted, Unkillable
-from modules.sandbox.run.prewarmed import LockProject, PoolKey, WarmInterpreter
+from modules.sandbox.run.prewarmed import PoolKey, WarmInterpreter
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.toolchains.shown import Toolchains
-from modules.sandbox.types import ExitReason, Limits, Network, Program, Report, Result, TierName
+from modules.sandbox.types import (
+    ExitReason,
+    Limits,
+    LockProject,
+    Network,
+    Program,
+    Report,
+    Result,
+    TierName,
+)
 from utils.i18n import Phrase, UserError, phrase
 from utils.waiting import Stop
 
@@ -67,6 +68,10 @@ _READ_ONLY_GIT = phrase(
     "Here .git is read-only to programs, for the repository is of another kind (a linked work "
     "tree, extensions, or objects elsewhere): the person has to do what changes it, but for "
     "commits."
+)
+_HOME_WITHHELD = phrase(
+    "The home folder was an empty one, which is gone now: the usual one is too large, and a "
+    "program that runs on keeps it from being made smaller."
 )
 
 
@@ -93,6 +98,7 @@ class Sandbox:
         environment: Mapping[str, str] | None = None,
         show_folders: Sequence[Path] = (),
         machine: Mapping[str, str] | None = None,
+        git_hooks: bool = False,
     ) -> None:
         """*replacements* says what programs read in place of some files of the project; *own_code*
         they only read.
@@ -100,7 +106,8 @@ class Sandbox:
         *lock_project* locks others out of the project while a Python is prewarmed between calls.
         The toolchains that the person's *environment* leads to, and *show_folders*, are shown
         read-only. *git_record* is the file with the git baselines of a run, until that is over.
-        *home* is that of the programs, without which each finds an empty one.
+        *home* is that of the programs, without which each finds an empty one. With *git_hooks* the
+        hooks of the project's repository run at a commit, in the sandbox.
 
         With *machine*, the environment of all programs, the machine is theirs and nothing confines
         them.
@@ -123,13 +130,15 @@ class Sandbox:
             git_protection_of(project, git_record) if git_record else GitProtection(project)
         )
         self._home = home
-        self._git_stand_in = GitStandIn(project, cache)
+        self._wants_git_hooks = git_hooks
+        self._git_stand_in = self._new_stand_in()
+        self._watched: tuple[Path, ...] = ()
         self._allow_limits_only = allow_limits_only
         self._warm = WarmInterpreter(
             self._planner.mount_points, project_root.resolve(), cache, lock_project
         )
         self._wants_warm = False
-        self._shared_network = SharedNetwork()
+        self._shared_network = shared_network_of(project, cache)
         weakref.finalize(self, self._warm.close_in_background).atexit = False  # it dies with us
         self._lock = threading.Lock()
         self._self_test_result: SelfTestResult | None = None
@@ -150,6 +159,25 @@ class Sandbox:
         """Show *folders*, names in the project, read-only from now on, where the tier can."""
         self._planner.protect(folders)
 
+    def watch(self, folders: Iterable[str]) -> None:
+        """Keep what git obeys in the repositories *folders*, names in the project, as it is now
+        for the next run; they are not read-only to it, for a program has made them.
+        """
+        self._watched = tuple(self._project / folder for folder in folders)
+
+    def disarm(self, folders: Iterable[str]) -> list[Phrase]:
+        """Take out of the repositories *folders*, made by a run, what git would run; say so."""
+        restored = self._git_protection.disarm(self._project / folder for folder in folders)
+        return list(restoration_notes(restored))
+
+    def _inner_repositories(self, plan: MountPlan) -> Sequence[Path]:
+        """Return those watched that are still folders, no link leading to them."""
+        return [
+            path
+            for path in self._watched
+            if path not in plan.repository and path.is_dir() and real_path(path) == path
+        ]
+
     def close(self) -> None:
         """End the prewarmed Python, if there is one."""
         self._warm.close()
@@ -161,14 +189,17 @@ class Sandbox:
             kind = TierName.LIMITS_ONLY
             return Report(kind, name, (phrase("anything: programs can do all that you can here"),))
         found = self._best_backend()
-        tier = found.tier.name
-        return Report(
-            tier,
-            tier_name(tier, has_group=self._cgroups is not None),
-            unprotected(tier, has_group=self._cgroups is not None),
-            None if found.failure is None else advice_for(found.failure),
-            tier is not TierName.LIMITS_ONLY or self._allow_limits_only,
+        return report_of(
+            found.tier.name,
+            found.failure,
+            has_group=self._cgroups is not None,
+            allow_limits_only=self._allow_limits_only,
         )
+
+    @property
+    def is_for_agent(self) -> bool:
+        """Whether this machine is the agent's own: of the limits those of time and output hold."""
+        return self._machine is not None
 
     @property
     def place(self) -> str:
@@ -214,57 +245,77 @@ class Sandbox:
             self._cgroups.warm_up()
         self._warm.pause()
         tier = self._best_backend().tier
-        plan = self._plan(tier)
+        # What a job does to git is taken over at its end: only of one that somebody works with.
+        has_git = background is None or program.has_terminal
+        stand_in = self._git_stand_in if background is None else self._new_stand_in()
+        plan = self._plan(tier, stand_in if has_git else None)
         self._approved.approve(plan.interpreter)
         if network and tier.name in (TierName.LANDLOCK, TierName.SEATBELT):
             raise UserError(phrase("In this sandbox there is no way to the network; see /status."))
-        if background and not tier.has_mounts:
+        if background and tier.name is TierName.SEATBELT:
             raise UserError(
                 phrase(
-                    "Nothing can run on in the background in this sandbox, which could not protect "
-                    "the project from it; /status says what would help."
+                    "Nothing can run on in the background in this sandbox, which may not find all "
+                    "of it again to end it."
                 )
             )
-        if background:  # what it does to git could be taken over at its end only
-            plan = replace(plan, git_stand_in=None)
-        can_write_git = tier.name in (TierName.LANDLOCK, TierName.LIMITS_ONLY)
-        self._git_protection.begin(_protected_repositories(plan) if can_write_git else ())
-        notes: list[Phrase] = []
-        try:
-            with self._git_lent(plan, notes) as lent_plan:
-                result = yield from self._run_to_end(
-                    tier, lent_plan, program, limits, stop, network, background
-                )
-        finally:
-            restored = self._git_protection.end()
+        if background:  # its end is not waited for to put git back: it may only read that
+            plan = replace(plan, repository=(*plan.repository, *self._inner_repositories(plan)))
+            plan = replace(plan, kept_repositories=_protected_repositories(plan))
+        notes = [_HOME_WITHHELD] if self._home and self._home.is_withheld else []
+        with (
+            self._git_restored(tier, plan, notes, is_background=background is not None),
+            _git_lent(plan, stand_in, notes) as lent_plan,
+        ):
+            result = yield from self._run_to_end(
+                tier, lent_plan, program, limits, stop, network, background
+            )
         if background is None:
             self._prewarm(tier, limits)
         if self._home:
             self._home.tidy_later()
         if _has_met_read_only_git(lent_plan, result):
             notes.append(_READ_ONLY_GIT if plan.git_stand_in is None else _NOT_LENT_GIT)
-        return replace(result, notes=(*result.notes, *notes, *restoration_notes(restored)))
-
-    def _plan(self, tier: Tier) -> MountPlan:
-        """Return the mounts of a run, with the stand-in of `.git` where there can be one."""
-        plan = self._planner.plan(with_mounts=tier.has_mounts)
-        return with_stand_in(plan, self._git_stand_in) if tier.has_mounts else plan
+        return replace(result, notes=(*result.notes, *notes))
 
     @contextmanager
-    def _git_lent(self, plan: MountPlan, notes: list[Phrase]) -> Iterator[MountPlan]:
-        """Lend the stand-in of *plan* to a run; afterwards take over what git did there.
+    def _git_restored(
+        self, tier: Tier, plan: MountPlan, notes: list[Phrase], *, is_background: bool
+    ) -> Iterator[None]:
+        """Restore after a run what git obeys, where the tier lets programs change that.
 
-        Without it the plan shows `.git` read-only. *notes* gets what was not taken over.
+        Not after one in the background: meanwhile, it could have been changed by the person.
         """
-        if plan.git_stand_in is None:
-            yield plan
+        if is_background:
+            self._git_protection.begin(())
+            self._git_protection.end()
+            yield
             return
-        with self._git_stand_in.borrowed() as is_lent:
-            try:
-                yield plan if is_lent else replace(plan, git_stand_in=None)
-            finally:
-                if is_lent:
-                    notes += self._git_stand_in.take_over()
+        can_write_git = tier.name in (TierName.LANDLOCK, TierName.LIMITS_ONLY)
+        writable = _protected_repositories(plan) if can_write_git else ()
+        self._git_protection.begin((*writable, *self._inner_repositories(plan)))
+        try:
+            yield
+        finally:
+            restored = self._git_protection.end()
+            if tier.has_mounts:  # programs may remove what they made
+                lost = (name for name in restored.lost if os.path.lexists(self._project / name))
+                restored = replace(restored, lost=tuple(lost))
+            notes += restoration_notes(restored)
+
+    def _plan(self, tier: Tier, stand_in: GitStandIn | None) -> MountPlan:
+        """Return the mounts of a run, with *stand_in* for `.git` where there can be one."""
+        plan = self._planner.plan(with_mounts=tier.has_mounts)
+        return with_stand_in(plan, stand_in) if tier.has_mounts and stand_in else plan
+
+    def _new_stand_in(self) -> GitStandIn:
+        """Return a stand-in for one run, so that it keeps nobody else from git."""
+        return GitStandIn(
+            self._project,
+            self._cache,
+            self._planner.mount_points,
+            wants_hooks=self._wants_git_hooks,
+        )
 
     def run_outside(
         self,
@@ -277,11 +328,14 @@ class Sandbox:
         """Run *program* with *environment* as the person would themselves: nothing confines it.
 
         Of *limits*, those of time and output are kept. When this returns, or is closed, no process
-        is alive that may be ended by us. Raises `UserError` if it does not start.
+        is alive that may be ended by us; but on a machine of the agent's own what a command left
+        running goes on, unless it ran out of time or was stopped, or is a job. Raises `UserError`
+        if it does not start.
         """
         self._warm.pause()
         interpreter = self._planner.interpreter() if program.language == "python" else None
-        spec = outside_spec(self._project, program, environment, interpreter)
+        leaves = self._machine is not None and background is None
+        spec = outside_spec(self._project, program, environment, interpreter, leaves=leaves)
         return (yield from self._outputs(_start(spec, limits, background), stop))
 
     def _run_to_end(
@@ -433,13 +487,41 @@ class Sandbox:
             return self._self_test_result
 
 
+@contextmanager
+def _git_lent(plan: MountPlan, stand_in: GitStandIn, notes: list[Phrase]) -> Iterator[MountPlan]:
+    """Lend *stand_in* to a run by *plan*; afterwards take over what git did there.
+
+    Without it the plan shows `.git` read-only. *notes* gets what was not taken over.
+    """
+    if plan.git_stand_in is None:
+        yield plan
+        return
+    with stand_in.borrowed(is_new=".git" in plan.mount_points) as is_lent:
+        try:
+            yield plan if is_lent else replace(plan, git_stand_in=None)
+        finally:
+            if is_lent:
+                notes += stand_in.take_over()
+
+
 def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
     """Return *plan* with *stand_in* in the place of the project's `.git`, if that can be."""
-    git = plan.project / ".git"
-    blocked = (*plan.hidden, *plan.own_code, *plan.protected_links, *(p for p, _ in plan.replaced))
-    if git not in plan.repository or any(git in (path, *path.parents) for path in blocked):
+    git, is_new = plan.project / ".git", ".git" in plan.mount_points
+    hidden = [path for path in plan.hidden if not (is_new and path == git)]
+    blocked = (*hidden, *plan.own_code, *plan.protected_links, *(p for p, _ in plan.replaced))
+    if any(git in (path, *path.parents) for path in blocked):
         return plan
-    return replace(plan, git_stand_in=stand_in.folder())
+    if not (is_new or git in plan.repository):
+        return plan
+    submodules = stand_in.submodules()
+    return replace(
+        plan,
+        git_stand_in=stand_in.folder(is_new=is_new),
+        git_hooks=stand_in.hooks(),
+        git_modules=git / "modules" if submodules.plain else None,
+        git_lfs=stand_in.lfs(),
+        git_read_only=tuple(git / name for name in submodules.others),
+    )
 
 
 def _has_met_read_only_git(plan: MountPlan, result: Result) -> bool:
@@ -450,14 +532,15 @@ def _has_met_read_only_git(plan: MountPlan, result: Result) -> bool:
     return bool(plan.repository) and "Read-only file system" in said and ".git" in said
 
 
-def _protected_repositories(plan: MountPlan) -> Sequence[Path]:
+def _protected_repositories(plan: MountPlan) -> tuple[Path, ...]:
     """Return the repositories in the project to protect, whether they exist or not."""
     inner = (path for path in plan.repository if plan.project in path.parents)
     return tuple(dict.fromkeys((plan.project / ".git", *inner)))
 
 
 def _start(spec: LaunchSpec, limits: Limits, background: Background | None) -> Execution:
-    execution = Execution(spec, limits, background.output if background else None)
+    output, errors = (background.output, background.errors) if background else (None, None)
+    execution = Execution(spec, limits, output, errors)
     execution.start()
     if background:
         background.on_start(execution)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from utils.error_codes import ErrorCode
 from utils.i18n import Phrase
 
 MEBIBYTE = 1 << 20
@@ -15,12 +17,17 @@ MAX_SECONDS = 43_200
 """Seconds that a call may ever take, whatever the settings say."""
 NO_TIME_LIMIT = 1e9
 """Seconds that are without end for a program that runs on in the background."""
+TERMINAL_LINES, TERMINAL_COLUMNS = 30, 100
+"""Size of the terminal of a program that has one."""
 PORT = 3128
 """Port on the loopback of a sandbox behind which the proxy is."""
 CERTIFICATES_PATH = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
 JAVA_CERTIFICATES_PATH = Path("/run/certificates.jks")
 """Where Java finds the same."""
+
+LockProject = Callable[[], AbstractContextManager[None]]
+"""Locks everybody else out from scanning the project, and from undoing anything in it."""
 
 
 class TierName(StrEnum):
@@ -46,12 +53,16 @@ ExitReason = Literal[
 class Program:
     """Program to run; *code* is Python source, or what `bash -c` takes.
 
-    One in bash that *reads_input* can be typed to: see `Execution.write_input`.
+    One in bash that *reads_input* can be typed to: see `Execution.write_input`. One that
+    *has_terminal* reads and writes there, a terminal of its own. With *separate_errors* what it
+    writes to standard error is no part of its output: see `Background.errors`.
     """
 
     language: Literal["python", "bash"]
     code: str
     reads_input: bool = False
+    has_terminal: bool = False
+    separate_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +128,8 @@ class Network:
 
     *origins* may lie anywhere; *indexes* are more hosts, for reading alone. *folders* outside the
     project are shown read-only, the file *certificates* at `CERTIFICATES_PATH`, and *files*, texts
-    of settings by their names in the person's home, where package managers find them.
+    of settings by their names in the person's home, where package managers find them. *notes* say
+    what of the person's configuration is not taken over.
     """
 
     hosts: tuple[str, ...]
@@ -127,6 +139,7 @@ class Network:
     certificates: Path | None = None
     indexes: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Phrase, ...] = ()
 
     def names(self) -> tuple[str, ...]:
         """Return all that may be reached beside *indexes*, for people."""
@@ -165,6 +178,19 @@ class Result:
     seconds: float
     notes: tuple[Phrase, ...] = ()
     middle: str = field(default="", repr=False)
+
+    @property
+    def error_code(self) -> ErrorCode | None:
+        """Why programs are told that it did not end well; None where it did."""
+        match self.exit_reason:
+            case "exited" if self.exit_code == 0:
+                return None
+            case "exited" | "killed" | "stopped":
+                return "command"
+            case "timed out":
+                return "timeout"
+            case _:
+                return "limit"
 
     @property
     def whole(self) -> str:

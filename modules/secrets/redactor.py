@@ -77,8 +77,8 @@ class Secrets(
         self._talk: SessionHandle | None = None
         self.hidden_count = 0
         for name, value in known.items():
-            if secret_part(name, value):
-                self._add(name, value)
+            if secret := secret_part(name, value):
+                self._add(name, secret)
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._talk = session_handle

@@ -14,7 +14,6 @@ from core.conversation.history import ASKED, QUEUE
 from core.conversation.messages import Record, User
 from core.conversation.store import SessionInfo, SessionMatch, Store
 from modules.sessions.claims import claim, release
-from modules.sessions.recovery import recover
 from modules.sessions.rows import (
     count_turns,
     fork_title,
@@ -72,6 +71,8 @@ class Sessions(Store):
         ]
 
     def _recover(self) -> bool:
+        from modules.sessions.recovery import recover  # for a file that is damaged only
+
         warning = recover(self._database)
         if warning is not None:
             self._warnings.append(warning)
@@ -87,6 +88,13 @@ class Sessions(Store):
         with self._lock:
             self._unwritten[name] = SessionInfo(name, "", model, now, now, 0, parent)
         return name
+
+    @with_recovery
+    def keep(self, session: str) -> None:
+        """Keep *session* before anything is said in it, for another process to find by its id."""
+        with self._database.writing() as connection:
+            self._write_session(connection, session)
+        self._unwritten.pop(session, None)
 
     @with_recovery
     def append(self, session: str, turn: int, record: Record) -> None:
@@ -166,6 +174,12 @@ class Sessions(Store):
         if not rows:
             self.info(session)
         return [(turn, load_record(data, session)) for turn, data in rows]
+
+    @with_recovery
+    def length(self, session: str) -> int:
+        """Return how many records *session* has, 0 where there is no such session."""
+        with self._database.reading() as connection:
+            return next_seq(connection, session) - 1
 
     @with_recovery
     def seconds(self, session: str) -> dict[int, float]:

@@ -6,6 +6,8 @@
                    failures explained.
 - kept_approvals   Approvals that last: what the person allowed in a project until they take it
                    back.
+- kept_switches    Switches of the tools as a project keeps them: for all its sessions, until they
+                   are changed.
 - page_reader      Reader of a broken SQLite file: every row of every page that is whole.
 - read_only        Reading a SQLite file where nothing can be written: not the file, nor anything
                    beside it.
@@ -20,6 +22,7 @@ EXPORTS = {
     "data_folder": ["DataFolder"],
     "database": ["DamagedDatabase", "Database", "Migration"],
     "kept_approvals": ["KeptApprovals"],
+    "kept_switches": ["KeptSwitches"],
     "page_reader": ["Buffer", "Value", "read_rows"],
     "sqlite_errors": ["damaged"],
     "sqlite_recovery": ["RecoverableDatabase", "with_recovery"],

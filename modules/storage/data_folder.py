@@ -18,7 +18,7 @@ class DataFolder:
         self.root = data
         self.path = self.path_for(data, project)
         try:
-            data.mkdir(parents=True, exist_ok=True)
+            data.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(
@@ -51,12 +51,67 @@ class DataFolder:
 
     @property
     def sessions(self) -> Path:
-        return self.path / "sessions.sqlite"
+        return self.sessions_in(self.path)
+
+    @staticmethod
+    def sessions_in(folder: Path) -> Path:
+        """Return the path of the sessions in the *folder* of a project."""
+        return folder / "sessions.sqlite"
 
     @property
     def approvals(self) -> Path:
         """The approvals that last."""
         return self.path / "approvals.json"
+
+    @property
+    def tool_switches(self) -> Path:
+        """The switches of the tools."""
+        return self.path / "tools.json"
+
+    @property
+    def own_instructions(self) -> Path:
+        """The person's own instructions, for every project."""
+        return self.root / "AGENTS.md"
+
+    @property
+    def own_system_prompt(self) -> Path:
+        """The person's own instructions in the place of ours, for every project."""
+        return self.root / "prompts" / "system.md"
+
+    @property
+    def tool_cases(self) -> Path:
+        """The cases of the tool tester, of every project."""
+        return self.root / "tool_cases"
+
+    @property
+    def own_commands(self) -> Path:
+        """The folder of the person's own commands, for every project."""
+        return self.root / "commands"
+
+    @property
+    def own_hooks(self) -> Path:
+        """The person's own hooks, for every project."""
+        return self.root / "hooks.json"
+
+    @property
+    def mcp_servers(self) -> Path:
+        """The person's own MCP servers, for every project."""
+        return self.root / "mcp.json"
+
+    @property
+    def mcp_tokens(self) -> Path:
+        """The tokens of MCP servers that the person signed in to, for every project."""
+        return self.root / "mcp-tokens"
+
+    @property
+    def mcp_listings(self) -> Path:
+        """What MCP servers said that they offer."""
+        return self.path / "mcp"
+
+    @property
+    def consents(self) -> Path:
+        """What the person said of instructions and commands that somebody else may have written."""
+        return self.path / "consents.json"
 
     @property
     def memory(self) -> Path:

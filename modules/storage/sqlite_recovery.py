@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from modules.storage.database import DamagedDatabase, Database
-from modules.storage.page_reader import Buffer, map_file
 from modules.storage.sqlite_errors import unusable
 from utils.i18n import UserError
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-Fill = Callable[["Connection", Buffer, Buffer], None]
+    from modules.storage.page_reader import Buffer
+
+Fill = Callable[["Connection", "Buffer", "Buffer"], None]
 """Gets a connection to a new file, and the content of a broken one and of its log."""
 Columns = dict[str, dict[str, str]]
 """The types of the columns by their names, by table."""
@@ -93,6 +94,8 @@ class RecoverableDatabase(Database):
         with self._lock, self._explained(), self._shared_lock.locked(exclusive=True):
             if self.is_whole():
                 return None
+            from modules.storage.page_reader import map_file  # for a file that is damaged only
+
             self.close()
             rebuilt = RecoverableDatabase(
                 self._sibling("new"),

@@ -13,4 +13,5 @@
 EXPORTS = {
     "server": ["ServerConfig", "serve"],
     "servers.bind": ["BindAddress"],
+    "servers.http_servers": ["load_libraries"],
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -18,20 +17,27 @@ from flask_socketio import SocketIO
 from core.cards import Change
 from core.conversation.transcript import Packet
 from core.feature import buttons_of
+from core.web_terminal import WebTerminal
 from modules.annotations import Annotations
 from modules.files.project import Project
 from modules.pictures.picture_store import PictureStore
+from modules.preview.feature import Previews
+from modules.preview.gateway import PreviewGateway
 from modules.secrets.redactor import Secrets
 from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
+from modules.tool_tester.cases import ToolCases
+from modules.tool_tester.tester import ToolTester
 from modules.translator import Translator
 from modules.web.api.changes_api import ChangesApi
 from modules.web.api.files_api import FilesApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
+from modules.web.api.preview_api import PreviewApi
 from modules.web.api.server_api import ServerApi, ServerInfo
 from modules.web.api.session_api import SessionApi
 from modules.web.api.sessions_api import DEFAULT_TURNS, SessionsApi
+from modules.web.api.tools_api import ToolsApi
 from modules.web.files.content import FileContents
 from modules.web.files.tree_listing import TreeListing
 from modules.web.files.watcher import FolderWatcher
@@ -53,6 +59,11 @@ from utils.logger import FailureLog
 from utils.system.interrupts import stopping_on_signals
 from utils.text.codec import to_plain
 
+NO_REMOTE_PREVIEWS = phrase(
+    "Previews are shown only by a server that no other machine can reach: start it without --host, "
+    "and forward its ports by ssh."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServerConfig:
@@ -72,6 +83,8 @@ class ServerConfig:
     is_practice: bool
     log: FailureLog
     start: str = ""
+    make_tester: Callable[[], ToolTester] | None = None
+    """Makes what tries the tools, when that is first wanted."""
 
 
 class WebServer:
@@ -90,24 +103,50 @@ class WebServer:
             bind_address.async_mode, self._listen_socket, self._config.log.log
         )
         self._event_bus = EventBus(self._loop)
+        self._previews = self._make_gateway(bind_address)
         notes = Annotations(config.project, config.data.notes)
         self._listing = TreeListing(config.project, notes, self._publish_relist, config.log.log)
-        self._first_terminal = config.open_terminal(lambda _: None)
+        self._first_terminal = self._open_terminal(lambda _: None)
         self._redactor = PageRedactor(self._first_terminal.features.find(Secrets))
         self.registry = SessionRegistry(
             config.store,
-            config.open_terminal,
+            self._open_terminal,
             self._publish,
             self._config.log.log,
             self._redactor,
             is_watched=self._is_watched,
             pictures=PictureStore(config.data.pictures),
         )
+        self._tools = ToolsApi(
+            self.registry,
+            config.make_tester,
+            ToolCases(config.data.tool_cases),
+            config.project.root,
+        )
         self._watcher = FolderWatcher(config.project, self._listing, self._publish)
         self._files = FileContents(
             config.project, notes, self._on_manual_changes, self._redactor, self._listing.stat_cache
         )
         self._make_app(bind_address)
+
+    def _make_gateway(self, bind_address: BindAddress) -> PreviewGateway | None:
+        """Return the gateway to previews on the next port, or another if that is not free.
+
+        None where browsers on other machines are meant: the names of previews lead nowhere there.
+        """
+        if not bind_address.is_local:
+            return None
+        wanted = self.port + 1 if bind_address.port and self.port < 65_535 else 0
+        return PreviewGateway(self._config.log.log, wanted, bind_address.origins(self.port))
+
+    def _open_terminal(self, emit: Callable[[Packet], None]) -> WebTerminal:
+        terminal = self._config.open_terminal(emit)
+        if previews := terminal.features.find(Previews):
+            if self._previews:
+                previews.share(self._previews)
+            else:
+                previews.refuse(NO_REMOTE_PREVIEWS)
+        return terminal
 
     def _make_app(self, bind_address: BindAddress) -> None:
         config, event_bus = self._config, self._event_bus
@@ -142,7 +181,10 @@ class WebServer:
         )
         event_bus.connect(self._socketio.emit, sockets.drop_slow)
         self._wsgi_app = SecurityMiddleware(
-            self.app, self.authenticator, bind_address.hosts(self.port)
+            self.app,
+            self.authenticator,
+            bind_address.hosts(self.port),
+            frame_source=self._previews.frame_source if self._previews else "",
         )
 
     def _routes(self, api: SessionApi) -> list[Route]:
@@ -174,7 +216,10 @@ class WebServer:
         changes = ChangesApi(config.project, self.registry, self._listing.stat_cache)
         pictures = PicturesApi(self.registry)
         models = ModelApi(self.registry)
-        return routes_of(server, sessions, api, models, pictures, changes, files)
+        previews = PreviewApi(self.registry)
+        return routes_of(
+            *(server, sessions, api, models, pictures, changes, files, previews, self._tools)
+        )
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""
@@ -188,6 +233,9 @@ class WebServer:
             self._watcher.close()
             self._listing.close()
             self.registry.close()
+            self._tools.close()
+            if self._previews:
+                self._previews.close()
             self._loop.close()
             self._listen_socket.close()
 
@@ -234,11 +282,16 @@ def _silent_logger() -> logging.Logger:
 
 
 def serve(
-    bind_address: BindAddress, config: ServerConfig, translator: Translator, data_dir: Path
+    bind_address: BindAddress,
+    config: ServerConfig,
+    translator: Translator,
+    data_dir: Path,
+    warm: Callable[[], None],
 ) -> int:
     """Serve *config* until Ctrl-C; print how to get in. Raises `UserError` if that cannot begin.
 
-    *data_dir* gets the file that tells the person's own programs how to reach the server.
+    *data_dir* gets the file that tells the person's own programs how to reach the server. *warm*
+    loads what the first task will need, in a thread, once the link is there.
     """
 
     def echo(message: Text) -> None:
@@ -260,8 +313,7 @@ def serve(
         echo(phrase("Open this link; it works once:"))
         echo(f"  {server.url}{server.authenticator.new_link()}")
         _offer_links(server, echo)
-        gc.collect()
-        gc.freeze()  # to look through all that is loaded, a collection would hold up every thread
+        threading.Thread(target=warm, name="warm", daemon=True).start()
         server.run()
     echo(phrase("Stopped. The sessions are kept."))
     return 0

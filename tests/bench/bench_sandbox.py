@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from modules.sandbox.backends.bubblewrap import BWRAP_PATHS, CLEAN_ENVIRONMENT
+from modules.sandbox.backends.bubblewrap import CLEAN_ENVIRONMENT
+from modules.sandbox.backends.known_tier import BWRAP_PATHS
 from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.sandbox import Limits, Program, Sandbox
 from utils.waiting import Stop

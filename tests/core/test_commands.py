@@ -141,7 +141,7 @@ def test_what_is_always_allowed_has_rows_of_its_own_in_the_status() -> None:
 
 def test_commands_need_no_session_and_make_none() -> None:
     main = terminal()
-    for line in ("/help", "/status", "/cost", "/tools", "/history", "/sessions", "/new"):
+    for line in ("/help", "/status", "/cost", "/history", "/sessions", "/new"):
         assert only(run_turn(main, line)).ok, line
     assert main.session == ""
 
@@ -179,9 +179,10 @@ def test_what_was_learnt_of_a_server_is_shown_and_forgotten() -> None:
 
 def test_the_models_that_can_be_had_are_listed() -> None:
     main = terminal()
-    main.model.models = lambda name="": ["deepseek-flash", "anthropic/claude-x"]  # type: ignore[method-assign]
+    main.model.models = lambda name="": ["scripted", "anthropic/claude-x"]  # type: ignore[method-assign]
     title = phrase("The model is {name}.", name="scripted")
-    rows = (("deepseek-flash",), ("anthropic/claude-x",))
+    how = phrase("Choose another with /model NAME.")
+    rows = (("scripted *",), ("anthropic/claude-x",), (how,))
     assert only(run_turn(main, "/model")).card == TableCard(title, rows)
 
 

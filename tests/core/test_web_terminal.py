@@ -51,12 +51,11 @@ def hold(gate: threading.Event) -> None:
 def web(browser: Browser, *replies: list[Item], **settings: Any) -> WebTerminal:
     return WebTerminal(
         model=ScriptedModel(*replies),
-        feature_list=[Box()],
         project="demo",
         system_prompt="You are a test.",
         today=lambda: date(2026, 1, 2),
         emit=browser.emit,
-        **{"store": MemoryStore(), **settings},
+        **{"store": MemoryStore(), "feature_list": [Box()], **settings},
     )
 
 

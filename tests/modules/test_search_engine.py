@@ -58,9 +58,41 @@ def test_a_search_is_asked_with_the_key_and_answered_with_links(
         "topic": "news",
         "time_range": "week",
     }
-    link = Link("A", "https://example.org/a", "snippet")
+    link = Link("A", "https://example.org/a", "snippet", 1)
     assert outcome.card == LinksCard("deepseek api", (link,))
-    assert "A\nhttps://example.org/a\nsnippet" in outcome.text
+    assert "[1] A\nhttps://example.org/a\nsnippet" in outcome.text
+    assert "cite by its number, as [1]" in outcome.text.splitlines()[0]
+
+
+def test_what_is_asked_for_beside_the_words_goes_to_the_service(
+    web: WebSearch, service: TavilyDouble
+) -> None:
+    answer = {"answer": " Tea is\na drink. [7]", "results": [RESULT]}
+    answer_with(service, 200, answer)
+    outcome = web.web_search(
+        *("tea", 5, "news"),
+        days=3,
+        domains="example.org, *.gov ,",
+        exclude_domains="x.com y.org",
+        summary=True,
+    )
+    ((_, _, body),) = service.requests
+    assert body == {
+        "query": "tea",
+        "max_results": 5,
+        "topic": "news",
+        "days": 3,
+        "include_domains": ["example.org", "*.gov"],
+        "exclude_domains": ["x.com", "y.org"],
+        "include_answer": True,
+    }
+    lines = outcome.text.splitlines()
+    assert lines[2:5] == ["Summary by the search service:", "Tea is", "a drink. [7]"]
+    assert lines[6] == "[1] A"
+    for wrong in ({"days": 3}, {"topic": "news", "days": 0}, {"domains": "https://a.org/x"}):
+        with pytest.raises(ToolError, match="days must be|is no domain"):
+            web.web_search("tea", **wrong)
+    assert len(service.requests) == 1
 
 
 def test_a_page_is_read_as_data(web: WebSearch, service: TavilyDouble) -> None:
@@ -228,7 +260,10 @@ def test_the_tools_need_the_network(web: WebSearch) -> None:
         "read_page": Risk.NETWORK,
     }
     properties = tools["web_search"].schema["properties"]
-    assert list(properties) == ["query", "max_results", "topic", "time_range"]
+    assert list(properties) == [
+        *("query", "max_results", "topic", "time_range"),
+        *("days", "domains", "exclude_domains", "summary"),
+    ]
 
 
 def test_the_client_is_not_loaded_before_it_is_needed() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change, RunCard, RunPicture
-from core.events import ApprovalAsked, Event, Reply, ToolOutput
+from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolOutput, ToolStarted
 from core.loop.approval import PACKAGES, PackagesReason
 from core.loop.turn import drive
 from core.tools import Outcome, RunningTool, Tool, ToolError
@@ -19,16 +20,17 @@ from modules.cli.render.plain_cards import card_text
 from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox.backends import selftest
-from modules.sandbox.sandbox import Sandbox
+from modules.sandbox.late_sandbox import LateSandbox
+from modules.sandbox.sandbox import Network, Sandbox
 from modules.terminal_ops import TerminalOps
 from modules.translator import Translator
 from tests.assembly import assembled_terminal
 from tests.declared_tools import tool_named
-from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process
+from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process, late
 from tests.modules.sandbox.test_sandbox import installation
 from tests.modules.sandbox.toolchains.layouts import every_manager
 from tests.picture_files import picture_file
-from tests.scripted_model import call_reply, text_reply
+from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import phrase
 from utils.waiting import Stop
 
@@ -48,14 +50,14 @@ def sandbox_home(tmp_path: Path) -> Iterator[SandboxHome]:
 def tools(house: SandboxHome, *, allow_limits_only: bool = False) -> TerminalOps:
     outputs = Outputs(house.data / "outputs", reader="read_file")
     sandbox = house.sandbox(allow_limits_only=allow_limits_only)
-    return TerminalOps(Folder(house.project), sandbox, Stop(), outputs)
+    return TerminalOps(Folder(house.project), late(sandbox), Stop(), outputs)
 
 
 def test_the_times_of_a_run_are_settings(sandbox_home: SandboxHome) -> None:
     sandbox = sandbox_home.sandbox(allow_limits_only=True)
     outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
     made = TerminalOps(
-        Folder(sandbox_home.project), sandbox, Stop(), outputs, run_seconds=30, call_seconds=2
+        Folder(sandbox_home.project), late(sandbox), Stop(), outputs, run_seconds=30, call_seconds=2
     )
     run = Tool.of(made.run_command)
     timeout = {"type": "integer", "description": "seconds, up to 2", "default": 2}
@@ -107,6 +109,21 @@ def test_the_card_carries_the_same_for_people(sandbox_home: SandboxHome) -> None
     )
 
 
+def test_a_run_says_at_its_start_where_it_is_as_its_card_does_at_the_end(tmp_path: Path) -> None:
+    run = call_reply("run_command", command="echo hi")
+    read = call_reply("list_files", id="c2")
+    with assembled_terminal(tmp_path, run, read, text_reply("ok")) as house:
+        events = run_turn(house.terminal, "go")
+    ran, listed = (event.tier for event in events if isinstance(event, ToolStarted))
+    (card,) = (
+        event.card
+        for event in events
+        if isinstance(event, ToolFinished) and isinstance(event.card, RunCard)
+    )
+    assert (ran, listed) == (card.tier, "")
+    assert ran
+
+
 def test_the_card_has_the_pictures_that_the_run_made(sandbox_home: SandboxHome) -> None:
     (sandbox_home.project / "before.png").write_bytes(picture_file())
     (sandbox_home.project / "data").write_bytes(picture_file())
@@ -126,7 +143,7 @@ def test_status_and_card_name_the_folders_that_are_shown(sandbox_home: SandboxHo
         environment=layout.environment(),
     )
     outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
-    ops = TerminalOps(Folder(sandbox_home.project), sandbox, Stop(), outputs)
+    ops = TerminalOps(Folder(sandbox_home.project), late(sandbox), Stop(), outputs)
     rows = [(str(name), str(value)) for name, value in ops.status()]
     (shown,) = [value for name, value in rows if name == "Shown folders"]
     assert {"~/.nvm", "~/.cargo/bin", "~/.local/bin"} <= {*shown.split(", ")}
@@ -227,7 +244,7 @@ def test_status_names_the_tier_and_what_it_does_not_protect(sandbox_home: Sandbo
 def test_the_tools_cost_the_model_few_words(sandbox_home: SandboxHome) -> None:
     offered = [Tool.of(tools(sandbox_home).run_python), Tool.of(tools(sandbox_home).run_command)]
     assert [tool.schema["required"] for tool in offered] == [["code"], ["command"]]
-    assert sum(len(str(tool.to_wire())) for tool in offered) < 1300
+    assert sum(len(str(tool.to_wire())) for tool in offered) < 1370
 
 
 def test_output_beyond_what_a_screen_gets_is_read_on_by_part(sandbox_home: SandboxHome) -> None:
@@ -257,7 +274,7 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "MY_TOKEN": "canary", "MINE": "kept"}
 def outside_tools(house: SandboxHome, stop: Stop | None = None) -> TerminalOps:
     return TerminalOps(
         Folder(house.project),
-        house.sandbox(),
+        late(house.sandbox()),
         stop or Stop(),
         Outputs(house.data / "outputs", reader="read_file"),
         environment=ENVIRONMENT,
@@ -285,7 +302,7 @@ def test_outside_no_program_comes_from_the_project(sandbox_home: SandboxHome) ->
     planted.chmod(0o755)
     ops = TerminalOps(
         Folder(sandbox_home.project),
-        sandbox_home.sandbox(),
+        late(sandbox_home.sandbox()),
         Stop(),
         Outputs(sandbox_home.data / "outputs", reader="read_file"),
         environment={"PATH": f"{planted.parent}:.:bin:/usr/bin:/bin", "VIRTUAL_ENV": "x"},
@@ -302,10 +319,35 @@ def test_of_a_machine_of_the_agents_own_no_card_says_what_it_was_shown(
         sandbox_home.project, hidden=[], cache_folder=sandbox_home.data, machine=dict(os.environ)
     )
     outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
-    tools = TerminalOps(Folder(sandbox_home.project), sandbox, Stop(), outputs)
+    tools = TerminalOps(Folder(sandbox_home.project), late(sandbox), Stop(), outputs)
     card = outcome(tools.run_command("true")).card
     assert isinstance(card, RunCard)
     assert (card.tier, card.shown_folders) == ("no sandbox", ())
+
+
+def test_on_a_machine_of_the_agents_own_a_server_outlives_the_call_that_started_it(
+    sandbox_home: SandboxHome,
+) -> None:
+    sandbox = Sandbox(
+        sandbox_home.project, hidden=[], cache_folder=sandbox_home.data, machine=dict(os.environ)
+    )
+    late_one = LateSandbox(lambda: sandbox, None, is_for_agent=True)
+    outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
+    tools = TerminalOps(Folder(sandbox_home.project), late_one, Stop(), outputs)
+    assert "goes on after the call" in next(iter(tools.context())).text
+
+    def pid_of_server(command: str, timeout: int = 60) -> int:
+        outcome(tools.run_command(f"sleep 600 >log 2>&1 & echo $! >pid; {command}", timeout))
+        return int((sandbox_home.project / "pid").read_text())
+
+    left = pid_of_server("echo started")
+    ended = pid_of_server("sleep 600", timeout=1)
+    try:
+        os.kill(left, 0)
+        with pytest.raises(ProcessLookupError):
+            os.kill(ended, 0)
+    finally:
+        os.kill(left, signal.SIGKILL)
 
 
 def test_a_command_of_the_persons_own_has_all_of_their_environment(
@@ -340,7 +382,7 @@ def test_a_stop_ends_all_that_was_started_outside(sandbox_home: SandboxHome) -> 
     running = outside_tools(sandbox_home, stop).run_for_person(
         "setsid sleep 1000 & echo $!; wait; echo never", is_private=False
     )
-    process = int(next(running))
+    process = int(str(next(running)))
     stop.set()
     assert "Stopped by the person" in outcome(running).text
     with pytest.raises(ProcessLookupError):
@@ -374,6 +416,28 @@ def test_a_run_that_fails_for_want_of_network_says_what_to_ask_for(
     assert "network=true" in str(found.card.why)
 
 
+def test_a_run_that_installs_into_the_system_says_where_that_can_be(
+    sandbox_home: SandboxHome,
+) -> None:
+    said = "E: Could not open lock file /var/lib/dpkg/lock-frontend - open (2: No such file)"
+    made = outcome(tools(sandbox_home).run_command(f"echo '{said}'; exit 100"))
+    assert 'where="outside"' in made.text.splitlines()[1]
+    assert "outside" not in outcome(tools(sandbox_home).run_command(f"echo '{said}'")).text
+
+
+def test_what_is_not_taken_over_of_package_managers_is_told(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = phrase("Encrypted.")
+    network = Network((), notes=(note,))
+    monkeypatch.setattr("modules.sandbox.network.packages.package_network", lambda *_: network)
+    made = tools(sandbox_home)
+    assert "Encrypted." in outcome(made.run_command("exit 1", network=True)).text.splitlines()
+    assert "Encrypted." not in outcome(made.run_command("exit 0", network=True)).text
+    assert note in made.warnings()
+    assert note not in made.warnings()
+
+
 def test_a_run_that_fails_for_another_reason_says_nothing_of_the_network(
     sandbox_home: SandboxHome,
 ) -> None:
@@ -397,7 +461,7 @@ def test_the_network_of_packages_is_asked_about_as_such(
     assert isinstance(tools(sandbox_home).approval_reason(run, arguments), PackagesReason)
     more = TerminalOps(
         Folder(sandbox_home.project),
-        sandbox_home.sandbox(),
+        late(sandbox_home.sandbox()),
         Stop(),
         Outputs(sandbox_home.data / "outputs", reader="read_file"),
         network_hosts=["more.example"],
@@ -432,3 +496,22 @@ def test_yes_to_packages_is_asked_for_once_in_a_session(tmp_path: Path) -> None:
     assert [one.pattern for one in asked] == [PACKAGES]
     assert choices(asked[0], is_cut=False)[1] == phrase("a yes, for this session: packages")
     assert "".join(said) == "0\n1\n"
+
+
+@pytest.mark.parametrize("command", ["push origin HEAD", "fetch", "clone https://example.org/x y"])
+def test_git_that_fails_to_talk_to_a_remote_is_told_of_the_tool_that_does(
+    sandbox_home: SandboxHome, command: str
+) -> None:
+    project = sandbox_home.project
+    subprocess.run(["git", "-C", str(project), "config", "user.email", "a@b.c"], check=True)
+    subprocess.run(["git", "-C", str(project), "config", "user.name", "a"], check=True)
+    address = "https://example.org/x"
+    subprocess.run(["git", "-C", str(project), "remote", "add", "origin", address], check=True)
+    outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
+    run = TerminalOps(
+        Folder(project), late(sandbox_home.sandbox()), Stop(), outputs, remote_tool="git_remote"
+    ).run_command
+    answer = text(run(f"git commit -q --allow-empty -m x; git {command}"))
+    assert "git_remote talks to remotes" in answer
+    assert "network=true" not in answer
+    assert "git_remote" not in text(run("echo fatal: no; git status; false"))

@@ -13,6 +13,16 @@ from tests.page.served_page import TIMEOUT_SECONDS, ServedPage, serve_page
 
 expect.set_options(timeout=TIMEOUT_SECONDS * 1000)
 CHROMIUM = Path("/usr/bin/chromium")
+SWITCHED_OFF = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    *("AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync"),
+    *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades"),
+    *("LensOverlay", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"),
+    *("PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"),
+)
+"""Features of Chromium: first two pages of its address bar, which each window would load, though no
+window is seen here, at the cost of half a second of work each; the others are those that Playwright
+switches off, for Chromium heeds only the last list that it is given."""
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +32,8 @@ def chromium() -> Iterator[Browser]:
             pytest.fail("chromium is missing")
         pytest.skip("chromium is missing: the page was not tried")
     with sync_playwright() as playwright:
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        options = [f"--disable-features={','.join(SWITCHED_OFF)}"]
+        options += ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(
             executable_path=str(CHROMIUM), args=options, timeout=TIMEOUT_SECONDS * 1000
         )

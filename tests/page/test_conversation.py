@@ -422,7 +422,9 @@ def test_what_a_web_search_found_is_shown_as_cards(
         with stages.serve_page(tmp_path, chromium) as served_page:
             served_page.model.replies = [
                 call_reply("web_search", query="tea"),
-                text_reply("See [A](https://x.org)."),
+                text_reply(
+                    "See [A](https://x.org), tea[1], `[1]`; 茶[1][9]。\n\n- so **it** is [1]"
+                ),
             ]
             page = served_page.open()
             send(page, "search")
@@ -433,6 +435,16 @@ def test_what_a_web_search_found_is_shown_as_cards(
             expect(found.locator(".what")).to_contain_text("example.org")
             expect(found.locator(".snippet")).to_have_text("snippet")
             expect(page.locator(".call .meta")).to_contain_text("1 page")
+            for _ in range(2):  # as it comes, and as it is kept
+                cited = replies(page).locator("a.citation")
+                expect(cited).to_have_text(["[1]", "[1]"])
+                expect(cited.first).to_have_attribute("href", "https://example.org/a")
+                expect(cited.first).to_have_attribute("title", "A\nhttps://example.org/a")
+                expect(replies(page).locator(".citation.unknown")).to_have_text("[9]?")
+                expect(page.locator(".end .sources li")).to_have_text(
+                    ["[1] A", "[9]: not a source that was read"]
+                )
+                page.reload()
             page.context.close()
 
 

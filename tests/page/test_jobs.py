@@ -18,11 +18,13 @@ def test_a_job_is_followed_below_its_card_and_stopped_there(served_page: ServedP
     send(page, "serve it")
     expect(page.locator(".reply")).to_have_text("It runs.")
     job = page.locator(".call .job")
-    expect(job).to_contain_text("job 1 runs, port 8000")
+    expect(job).to_contain_text("job 1 is running, port 8000")
     expect(job).to_contain_text("hello from the job")
     expect(page.locator(".statusbar .running")).to_have_text("1 job")
     expect(page.locator(".call .output:visible")).to_have_count(1)  # nothing is said twice
-    expect(page.locator(".call").get_by_text("job 1 runs").locator("visible=true")).to_have_count(1)
+    expect(
+        page.locator(".call").get_by_text("job 1 is running").locator("visible=true")
+    ).to_have_count(1)
     served_page.model.replies += [
         call_reply("run_command", command="curl -sS --noproxy '*' localhost:8000/x", id="c2"),
         text_reply("Fetched."),
@@ -64,3 +66,40 @@ def test_the_end_of_a_job_with_a_long_command_fits_a_narrow_screen(
     remark = page.locator(".remark").filter(has_text="job 1 ended")
     expect(remark).to_be_visible()
     assert remark.evaluate("one => one.scrollWidth <= one.parentElement.clientWidth")
+
+
+MENU = "echo which; read -s name; clear; echo chosen: $name; read -s end; exit 4"
+
+
+def test_the_screen_of_a_terminal_is_seen_as_it_goes_and_when_one_comes_back(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    served_page.model.replies += [
+        call_reply("run_command", command=MENU, tty=True),
+        call_reply("jobs", id="w", operation="wait", text="which"),
+        text_reply("It asks."),
+    ]
+    send(page, "begin")
+    expect(page.locator(".reply")).to_have_text("It asks.")
+    screen = page.locator(".call .job .screen")
+    expect(screen).to_have_text("which")
+    served_page.model.replies += [
+        call_reply("jobs", id="k", operation="input", text="one<Enter>"),
+        call_reply("jobs", id="x", operation="wait", text="chosen: one"),
+        text_reply("It knows."),
+    ]
+    send(page, "choose")
+    expect(screen).to_have_text("chosen: one")
+    assert screen.locator("pre").evaluate("one => getComputedStyle(one).whiteSpace") == "pre"
+    page.reload()
+    expect(screen).to_have_text("chosen: one")
+    expect(page.locator(".reply").last).to_have_text("It knows.")
+    served_page.model.replies += [
+        call_reply("jobs", id="e", operation="input", text="<Enter>"),
+        call_reply("jobs", id="y", operation="wait"),
+        text_reply("It ended."),
+    ]
+    send(page, "end it")
+    expect(page.locator(".call .job")).to_contain_text("job 1 ended: exit code 4")
+    expect(screen).to_have_text("chosen: one")

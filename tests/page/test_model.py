@@ -25,6 +25,12 @@ def test_what_a_server_takes_is_shown_and_changed(served_page: ServedPage) -> No
     expect(page.locator(".profile .changed")).to_have_count(2)
     window.fill("16384")
     window.press("Enter")
+    protocol = page.get_by_label("How tools are called")
+    protocol.select_option("vcp")
+    expect(page.locator(".profile .changed")).to_have_count(3)
+    assert served_page.model.profile.protocol == "vcp"
+    protocol.select_option("native")
+    expect(page.locator(".profile .changed")).to_have_count(2)
     page.get_by_label("Takes pictures").select_option("yes")
     expect(page.locator(".profile .changed")).to_have_count(3)
     assert served_page.model.profile == ServerProfile(window=16384, thinking=False, pictures=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.page.request_holding import HeldRequests, wait_until_drawn
 from tests.page.served_page import ServedPage, message
 from tests.page.test_drops import drop
 from tests.picture_files import picture_file
@@ -62,6 +63,24 @@ def test_pictures_are_sent_with_the_message_and_shown_in_it(
     page.keyboard.press("Escape")
     page.reload()
     expect(page.locator(".person .picture img")).to_have_count(2)
+
+
+def test_pictures_stand_in_the_order_they_were_given(
+    served_page: ServedPage, tmp_path: Path
+) -> None:
+    page = served_page.open()
+    held = HeldRequests(page, "**/pictures?**", method="POST")
+    paste(page, "first.png", picture_file(size=(60, 40)))
+    held.wait()
+    (tmp_path / "second.jpg").write_bytes(picture_file("JPEG", (50, 50)))
+    drop(page, ".composer", tmp_path / "second.jpg")
+    paste(page, "third.gif", picture_file("GIF"), "image/gif")
+    wait_until_drawn(page)
+    held.release()
+    thumbnails = page.locator(".attached img")
+    expect(thumbnails).to_have_count(3)
+    names = [str(image.get_attribute("alt")).split(",")[0] for image in thumbnails.all()]
+    assert names == ["first.png", "second.jpg", "third.gif"]
 
 
 def test_what_cannot_be_used_is_said(served_page: ServedPage) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from core.loop.approval import KeptApproval
 from core.web_terminal import WebTerminal
 from modules.storage.kept_approvals import KeptApprovals
 from tests.page.served_page import ServedPage, replies, send, serve_page
+from tests.page.test_views import faults
 from tests.scripted_model import call_reply, calls_reply, text_reply
 
 
@@ -161,6 +163,34 @@ def test_no_answer_is_cut_on_a_narrow_screen(keeping: ServedPage, language: str)
     words = "Yes, for this session: packages" if language == "en" else "是，本次会话：软件包"
     buttons.nth(1).evaluate("(one, words) => one.replaceChildren(words)", words)
     assert buttons.evaluate_all(CUT) == []
+
+
+def test_what_is_always_allowed_is_shown_and_taken_back(keeping: ServedPage) -> None:
+    kept = KeptApprovals(keeping.project.parent / "kept")
+    why = "You asked to be asked before every change and every run."
+    long = "run_command cat " + 30 * "name"
+    allowed = ("run_command npm test *", long, "create_file *")
+    for pattern in allowed:
+        kept.add(KeptApproval(pattern.partition(" ")[0], pattern, why))
+    page = keeping.open(width=390)
+    send(page, "/approve list")
+    expect(page.locator(".card-table")).to_contain_text("npm test")
+    assert page.locator(".card-table").evaluate("one => one.scrollWidth <= one.clientWidth")
+    select = page.get_by_label("Approval mode")
+    select.select_option("kept")
+    sheet = page.get_by_role("dialog")
+    expect(sheet.get_by_role("listitem")).to_have_count(3)
+    expect(select).to_have_value("guarded")
+    assert sheet.get_by_role("button").evaluate_all(CUT) == []
+    assert faults(page) == []
+    kept.remove(KeptApproval("run_command", allowed[0], why))  # on another screen: numbers move
+    sheet.get_by_role("button", name="Take back only run_command cat").click()
+    expect(sheet.get_by_role("listitem")).to_have_count(1)
+    expect(sheet.get_by_role("button", name="Take back every call of create_file")).to_be_focused()
+    assert [one.pattern for one in kept.all()] == ["create_file *"]
+    page.keyboard.press("Enter")
+    expect(sheet.get_by_text("Nothing is always allowed.")).to_be_visible()
+    assert kept.all() == ()
 
 
 CUT = """all => all.filter(one => {

@@ -7,6 +7,8 @@
 - openai_api/     The chat-completions API: requests out, a stream of events back.
 - profiles/       Profiles of servers: what each takes, learnt from its refusals, a probe and its
                   counts.
+- protocols/      Protocols of calls: how the tools, calls and answers that the engine knows stand
+                  on the wire.
 - account         A person's account at a provider of models: the settings and pages that failures
                   name.
 - api             Protocols of a provider's API: everything that differs between one wire and
@@ -15,6 +17,8 @@
 - completion      Parts of a model's reply, as the rest of the program sees them.
 - endpoint        The endpoint of a model's server: sends a request's bytes, yields its reply in
                   pieces.
+- late_client     A client that is made when it is first used: a prompt needs the name of its
+                  model alone.
 - prices          Prices of model calls.
 - provider        A provider of models: a server, the key for it and the API it speaks.
 - providers       Several providers of models behind one client: a model's name says whose it is.
@@ -32,6 +36,8 @@ EXPORTS = {
     "calls.lenient_json": ["repair_object"],
     "calls.text_call_values": ["TextCall", "is_quoted"],
     "calls.text_calls": ["FoundCalls", "ToolFit", "find_calls"],
+    "calls.vcp_block": ["Block", "read_block"],
+    "calls.vcp_text": ["scan"],
     "completion": [
         "Completion",
         "Delta",
@@ -46,18 +52,29 @@ EXPORTS = {
         "Wire",
     ],
     "endpoint": ["Endpoint"],
-    "http.errors": ["ServerErrors", "cut_silently", "window_too_small"],
-    "http.reply_failures": ["RequestFailed", "RetryKind", "invalid_key"],
+    "http.errors": ["ServerErrors"],
+    "http.reply_failures": [
+        "RequestFailed",
+        "RetryKind",
+        "cut_silently",
+        "invalid_key",
+        "window_too_small",
+    ],
     "http.reply_limits": ["ReplyLimits"],
+    "late_client": ["LateClient"],
     "openai_api.chat_completions": ["ChatCompletions"],
     "openai_api.request": ["RequestBody"],
     "openai_api.stream_parser": ["with_ids"],
-    "prices": ["PriceList"],
+    "prices": ["KNOWN_PRICES", "PriceList"],
     "profiles.refusals": ["adaptation_notice", "parse_window", "without_pictures"],
     "profiles.server_knowledge": ["ServerKnowledge", "below"],
     "profiles.server_profile": ["ProfileStore", "ProfilesInMemory", "ServerProfile", "changed"],
     "profiles.silent_cut": ["SilentCut"],
+    "protocols.call_protocol": ["CallProtocol"],
+    "protocols.registry": ["ALL"],
+    "protocols.text_reply": ["TextReply"],
+    "protocols.vcp_messages": ["END_RESULT", "RESULT"],
     "provider": ["DEFAULT_PROVIDER", "Provider", "split_model_name", "usable"],
     "providers": ["ModelClient", "OpenClient", "missing_key"],
-    "served_model": ["ModelChoice", "without_login"],
+    "served_model": ["ModelChoice", "to_base_url", "without_login"],
 }

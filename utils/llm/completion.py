@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, UserError
 
 Wire = dict[str, Any]
@@ -91,6 +92,7 @@ class Completion:
 
     *usage* includes that of the tries before it that were billed: the prompt was sent
     `usage.requests` times. *signed* is what its provider wants back with it, for no other one.
+    One that *has_doubtful_calls* holds as text what may be meant as calls of its protocol.
     """
 
     text: str
@@ -100,13 +102,25 @@ class Completion:
     is_cut: bool = False
     signed: Mapping[str, Any] | None = None
     is_repeating: bool = False
+    has_doubtful_calls: bool = False
 
 
 StreamItem = Delta | Retry | ProfileLearned | Completion
 """Items of a streamed reply, its `Completion` last."""
 
 
-ErrorKind = Literal["key", "balance", "context", "content", "request", "server", "network", "reply"]
+ErrorKind = Literal[
+    "key", "balance", "context", "content", "request", "server", "rate", "network", "reply"
+]
+
+
+_CODES: Mapping[ErrorKind, ErrorCode] = {
+    "key": "key",
+    "balance": "balance",
+    "context": "overflow",
+    "rate": "rate",
+    "network": "network",
+}
 
 
 class ModelError(UserError):
@@ -115,7 +129,9 @@ class ModelError(UserError):
     *usage* is what the tries were billed all the same.
     """
 
+    code = "model"
+
     def __init__(self, kind: ErrorKind, message: Phrase, usage: Usage | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, _CODES.get(kind))
         self.kind = kind
         self.usage = usage or Usage()

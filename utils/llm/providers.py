@@ -7,12 +7,12 @@ any more is called by its host: `localhost:8080/qwen3`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from utils.api_client import ApiClient
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, ProfileLearned, StreamItem, Wire
+from utils.llm.late_client import LateClient
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name
 from utils.llm.served_model import (
@@ -26,7 +26,10 @@ from utils.llm.served_model import (
 from utils.pictures import ReadPicture, read_no_picture
 from utils.waiting import Stop
 
-OpenClient = Callable[[Provider, str], ApiClient]
+if TYPE_CHECKING:
+    from utils.api_client import ApiClient
+
+OpenClient = Callable[[Provider, str], "ApiClient"]
 """Makes the client of a provider and a model there."""
 
 
@@ -40,7 +43,7 @@ class ModelClient:
 
     def __init__(
         self,
-        default: ApiClient,
+        default: LateClient,
         name: str,
         providers: Mapping[str, Provider],
         open_client: OpenClient,
@@ -76,7 +79,7 @@ class ModelClient:
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to; see `ApiClient`."""
         self._read_picture = read_picture
-        for client in (self._default, *self._clients.values()):
+        for client in self._made_clients():
             client.set_picture_reader(read_picture)
 
     @property
@@ -164,7 +167,7 @@ class ModelClient:
 
     def _list_models(self, provider: Provider | None, model: str) -> Sequence[str]:
         if provider is None:
-            return self._default.models()
+            return self._default_client().models()
         if not provider.is_ready:
             return []
         names = self._client_of(provider, model).models()
@@ -173,7 +176,7 @@ class ModelClient:
     def for_other_conversation(self) -> ModelClient:
         """Return a client of the same servers for another conversation: its model is its own."""
         return ModelClient(
-            self._default.for_other_conversation(),
+            LateClient(lambda: self._default_client().for_other_conversation()),
             self.model,
             self._configured,
             self._open_client,
@@ -182,16 +185,25 @@ class ModelClient:
 
     def close(self) -> None:
         """Close the connections that are kept open."""
-        for client in (self._default, *self._clients.values()):
+        for client in self._made_clients():
             client.close()
+
+    def _made_clients(self) -> Iterable[ApiClient]:
+        return filter(None, (self._default.made, *self._clients.values()))
+
+    def _default_client(self) -> ApiClient:
+        client = self._default.get()
+        client.set_picture_reader(self._read_picture)
+        return client
 
     def _current_client(self) -> ApiClient:
         """Return the client of the current model."""
         provider, model = split_model_name(self.model, self._providers)
         if provider is not None:
             return self._client_of(provider, model)
-        self._default.model = model
-        return self._default
+        client = self._default_client()
+        client.model = model
+        return client
 
     def _client_of(self, provider: Provider, model: str) -> ApiClient:
         client = self._clients.get(provider.name)

@@ -73,6 +73,12 @@ def is_local(address: str) -> bool:
     return _place(address)[1] in _LOOPBACK
 
 
+def to_base_url(url: str) -> str:
+    """Return *url* as a base, also where somebody gave the whole address of chat completions."""
+    address, mark, query = url.partition("?")
+    return address.rstrip("/").removesuffix("/chat/completions").rstrip("/") + mark + query
+
+
 def without_login(address: str) -> str:
     """Return *address* without the name and the password that may stand in it."""
     parts = urlsplit(address)

@@ -17,12 +17,12 @@
 """
 
 EXPORTS = {
-    "clean": ["clean", "visible", "visible_lines"],
+    "clean": ["clean", "visible", "visible_lines", "visible_text"],
     "codec": ["from_plain", "to_plain"],
     "fold": ["wrapped"],
     "git_names": ["is_git_name", "is_in_git"],
     "globs": ["glob_filter", "without_backtracking"],
-    "keys": ["MIN_SECRET_LENGTH", "redact_keys", "redact_secret"],
+    "keys": ["MIN_SECRET_LENGTH", "holds_key", "redact_keys", "redact_secret"],
     "line_diff": [
         "Difference",
         "LineChange",

@@ -22,6 +22,11 @@ _CONTROL = re.compile(
     r"|[\u202a-\u202e\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+# Printable by Unicode's rules, and yet nothing to be seen: fillers, and selectors in a row, in
+# which any text can be hidden.
+_UNSEEN = re.compile(
+    "[\u115f\u1160\u2800\u3164\uffa0\U000e0100-\U000e01ef]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+)
 _LINE_BREAK = re.compile(r"(?<!\r)\r+\n|[\u2028\u2029]")
 
 
@@ -49,6 +54,11 @@ def visible(name: str) -> str:
 def visible_lines(text: str) -> str:
     """Return *text* to be judged by a reader: line by line, with nothing in it left out."""
     return "\n".join(visible(line.removesuffix("\r").expandtabs(4)) for line in text.split("\n"))
+
+
+def visible_text(text: str) -> str:
+    """Return *text* as `visible_lines` does, with what is printable and yet not seen escaped."""
+    return _UNSEEN.sub(lambda found: f"\\U{ord(found[0]):08x}", visible_lines(text))
 
 
 def _is_shown(char: str) -> bool:

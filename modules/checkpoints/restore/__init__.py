@@ -3,6 +3,7 @@
 - apply         Carrying out a plan in the folder, in an order that leaves nothing half done.
 - apply_steps   Steps that apply one operation of a plan, in the order in which they must run.
 - atomic_file   Atomic replacement and removal of one file: at any moment it is whole or not there.
+- git_repository  A repository that a call made: undo takes it away whole, and redo brings it back.
 - git_restore   Bringing the state of the project's repository back: branches, HEAD, index, stash
                 and the like.
 - hardlinks     Hard links: the names that a file had, and those that it can be linked to.
@@ -15,6 +16,7 @@
 EXPORTS = {
     "apply": ["PlanApplier"],
     "atomic_file": ["matches_stat"],
+    "git_repository": ["remove_old"],
     "git_restore": ["restore_git"],
     "merge3": ["merge_common", "merge_preferring_theirs"],
     "operations": ["Conflict", "Plan", "Skipped"],

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from modules.checkpoints.restore.git_repository import move_repository
 from modules.checkpoints.restore.operations import Skipped
 from modules.checkpoints.snapshot.diff import git_contents, lookup, walk
 from modules.checkpoints.snapshot.entries import GIT, REASONS, Entry
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
-from modules.files.git.isolated_git import isolated_git
+from modules.files.git.isolated_git import isolated_git, isolated_repository
 from modules.files.git.state_changes import (
     GitState,
     GitStateChange,
@@ -24,7 +25,12 @@ from modules.files.git.state_changes import (
     apply_changes,
     changes_between,
 )
-from modules.files.git.state_names import is_object_id
+from modules.files.git.state_names import (
+    is_object_id,
+    is_of_remote,
+    of_shared_submodules,
+    split_submodule,
+)
 from utils.i18n import Phrase, UserError, phrase
 from utils.system.child import TimedOut
 from utils.text.clean import visible
@@ -35,15 +41,25 @@ class _ObjectGone(Exception):
 
 
 def restore_git(
-    objects: ObjectStore, root_fd: int, root: Path, old: Entry, new: Entry
+    objects: ObjectStore,
+    root_fd: int,
+    root: Path,
+    sides: tuple[Entry | None, Entry | None],
+    kept: Path,
 ) -> list[Skipped]:
-    """Bring the repository in *root*, the folder *root_fd*, from the state *old* to *new*.
+    """Bring the repository in *root*, the folder *root_fd*, from the first of *sides* to the other.
 
-    Return why that was not done; nothing was changed then. Applied again, it does nothing.
+    Where one of them is None, it goes to the folder *kept* or comes from there. Return why that was
+    not done; nothing was changed then. Applied again, it does nothing.
     """
+    old, new = sides
     try:
         _check_place(root_fd, root)
-        changes = changes_between(_state(objects, old), _state(objects, new))
+        if old is None or new is None:
+            return move_repository(objects, root, old, new, kept)
+        _check_repository(root)
+        found = changes_between(*_states(objects, old, new))
+        changes = [change for change in found if not is_of_remote(change.name)]
         _check_objects(root, changes)
         apply_changes(root / GIT, changes)
     except (StateMoved, ValueError) as error:
@@ -75,17 +91,27 @@ class _NotHeld(Exception):
 
 
 def _check_place(root_fd: int, root: Path) -> None:
-    """Raise `StateMoved` where *root* is another folder by now, or has no repository in it."""
-    is_same = os.path.samestat(os.fstat(root_fd), root.stat())
-    if not is_same or not stat.S_ISDIR((root / GIT).lstat().st_mode):
+    """Raise `StateMoved` where *root* is another folder by now."""
+    if not os.path.samestat(os.fstat(root_fd), root.stat()):
         raise StateMoved("")
 
 
-def _state(objects: ObjectStore, repository: Entry) -> GitState:
+def _check_repository(root: Path) -> None:
+    if not stat.S_ISDIR((root / GIT).lstat().st_mode):
+        raise StateMoved("")
+
+
+def _states(objects: ObjectStore, old: Entry, new: Entry) -> tuple[GitState, GitState]:
+    contents = git_contents(objects, old), git_contents(objects, new)
+    before, after = of_shared_submodules(*contents)
+    return _state(objects, old, before), _state(objects, new, after)
+
+
+def _state(objects: ObjectStore, repository: Entry, contents: Mapping[str, str]) -> GitState:
     state = repository.git_state
     assert state is not None  # noqa: S101 - a plan has it only if it is known
-    for _, entry in walk(objects, state):
-        if entry.not_stored_reason:
+    for name, entry in walk(objects, state):
+        if entry.not_stored_reason and name in contents:
             raise _NotHeld(REASONS[entry.not_stored_reason])
 
     def read(name: str) -> bytes:
@@ -93,14 +119,21 @@ def _state(objects: ObjectStore, repository: Entry) -> GitState:
         assert entry is not None  # noqa: S101 - the name is one of the digests
         return objects.read(entry.content)
 
-    return GitState(git_contents(objects, repository), read)
+    return GitState(contents, read)
 
 
 def _check_objects(root: Path, changes: Sequence[GitStateChange]) -> None:
     """Raise `_ObjectGone` if a ref would name what is not there any more."""
-    ids = sorted(set(_object_ids(changes)))
+    places = {split_submodule(change.name)[0] for change in changes}
+    for place in sorted(places):
+        own = [change for change in changes if split_submodule(change.name)[0] == place]
+        _check_objects_in(root / GIT / place, sorted(set(_object_ids(own))))
+
+
+def _check_objects_in(repository: Path, ids: Sequence[bytes]) -> None:
     try:
-        git = isolated_git(root)
+        is_own = repository.name == GIT
+        git = isolated_git(repository.parent) if is_own else isolated_repository(repository)
         if not ids or git is None:
             return
         stdin = b"".join(one + b"\n" for one in ids)

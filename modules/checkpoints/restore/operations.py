@@ -54,14 +54,15 @@ class Skipped:
 class Plan:
     """Renames come first, in order; the paths of *operations* are those after them.
 
-    *git* brings the state of the project's repository from one to another.
+    *git* brings the state of the project's repository from one to another; None is for no
+    repository being there.
     """
 
     renames: list[Rename] = field(default_factory=list)
     operations: list[PathOperation] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    git: tuple[Entry, Entry] | None = None
+    git: tuple[Entry | None, Entry | None] | None = None
 
     def encode(self) -> bytes:
         operations = [
@@ -82,7 +83,7 @@ class Plan:
             ],
             from_plain(list[Conflict], conflicts),
             from_plain(list[Skipped], skipped),
-            (Entry(*git[0]), Entry(*git[1])) if git else None,
+            (_entry_from_row(git[0]), _entry_from_row(git[1])) if git else None,
         )
 
 

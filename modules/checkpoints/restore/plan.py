@@ -28,11 +28,13 @@ from modules.checkpoints.snapshot.diff import (
     ancestors_of,
     apply_rename,
     find_renames,
+    git_contents,
     path_after,
     path_before,
     renamed_path,
 )
 from modules.checkpoints.snapshot.entries import (
+    GIT,
     REASONS,
     Entry,
     is_folder,
@@ -93,7 +95,7 @@ class _Planner:
             self._plan_path(path)
         self._plan_links()
         self._plan_touched_folders()
-        self._plan.git = self._git
+        self._plan.git = self._plan.git or self._git
         return self._plan
 
     def _follow_rename(self, rename: Rename) -> None:
@@ -137,6 +139,8 @@ class _Planner:
             self._relinked.add(path)
         if same_entry(after, before) or same_entry(now, before):
             return
+        if path == GIT and self._plan_repository(after, before, now):
+            return
         if self._own_code.contains(path):
             if not (is_folder(after) and is_folder(before)):
                 self._skip(path, REASONS["ours"], is_gone=after is None)
@@ -152,6 +156,24 @@ class _Planner:
             self._plan_recreation(path, after, before)
         else:
             self._plan_merge(path, after, before, now)
+
+    def _plan_repository(
+        self, after: Entry | None, before: Entry | None, now: Entry | None
+    ) -> bool:
+        """Plan to take away the repository that the change made, or to bring it back."""
+        if after and not before and now and self._is_same_state(after, now):
+            self._plan.git = now, None
+        elif before and before.git_state and not after and not now:
+            self._plan.git = None, before
+        return self._plan.git is not None
+
+    def _is_same_state(self, one: Entry, other: Entry) -> bool:
+        if not (one.git_state and other.git_state):
+            return False
+        try:
+            return git_contents(self._objects, one) == git_contents(self._objects, other)
+        except DamagedObject:
+            return False
 
     def _reachable(self, path: str) -> str:
         """Return where to put what was at *path*, and plan the folders that are missing there.

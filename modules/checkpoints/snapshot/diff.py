@@ -23,6 +23,7 @@ from modules.checkpoints.snapshot.entries import (
     same_except_mtime,
 )
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
+from modules.files.git.state_names import is_of_remote, of_shared_submodules
 
 Pair = tuple[Entry | None, Entry | None]
 _MAX_DIGESTS = 100_000
@@ -94,11 +95,16 @@ def walk(objects: ObjectStore, root: Entry, path: str = "") -> Iterator[tuple[st
 def git_contents(objects: ObjectStore, repository: Entry) -> dict[str, str]:
     """Return the contents of the files of the state of *repository*, each by its name in there.
 
-    A content that is not held is known by its times. Raises `DamagedObject`.
+    What others have is none of it. A content that is not held is known by its times. Raises
+    `DamagedObject`.
     """
     state = repository.git_state
     found = walk(objects, state) if state else ()
-    return {path: _content_key(entry) for path, entry in found if not is_folder(entry)}
+    return {
+        path: _content_key(entry)
+        for path, entry in found
+        if not is_folder(entry) and not is_of_remote(path)
+    }
 
 
 class TreeDigests:
@@ -194,7 +200,9 @@ class TreeDiff:
         if old.git_state is None or new.git_state is None or old.content == new.content:
             return False
         try:
-            return git_contents(self.objects, old) != git_contents(self.objects, new)
+            contents = git_contents(self.objects, old), git_contents(self.objects, new)
+            one, other = of_shared_submodules(*contents)
+            return one != other
         except DamagedObject:
             self.damaged.append(GIT)
             return False

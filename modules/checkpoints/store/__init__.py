@@ -24,10 +24,8 @@ EXPORTS = {
     "compression": ["UnreadableObject"],
     "gc": ["collect", "reachable"],
     "index": [
-        "BETWEEN_TURNS",
         "CallRecord",
         "CheckpointIndex",
-        "IN_BACKGROUND",
         "JournalEntry",
         "ScanStamp",
         "Snapshot",

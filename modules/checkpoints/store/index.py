@@ -18,7 +18,13 @@ from modules.checkpoints.store.store_recovery import (
     is_json_root,
     is_json_spans,
 )
-from modules.checkpoints.undo.journal import OperationPart, Span, UndoOperation
+from modules.checkpoints.undo.journal import (
+    BETWEEN_TURNS,
+    IN_BACKGROUND,
+    OperationPart,
+    Span,
+    UndoOperation,
+)
 from modules.storage.sqlite_recovery import with_recovery
 from utils.i18n import Phrase, UserError, phrase
 
@@ -32,10 +38,6 @@ _CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FR
 
 _MARK_NOT_UNDONE = "UPDATE call SET is_undone=0 WHERE id=?"
 _JOURNAL = "INSERT OR REPLACE INTO journal(id, before, plan, operation) VALUES (?, ?, ?, ?)"
-
-IN_BACKGROUND = " in the background"
-"""What follows the names in the id of a record of what was done in the background."""
-BETWEEN_TURNS = "between turns: "
 
 _REFUSED = 2
 """In the place of "is it redone": what the person refused is not to be brought again."""

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
+from modules.checkpoints.late_checkpoints import DATABASE_NAME
 from modules.checkpoints.snapshot.entries import Entries, Entry, decode, digest, encode
 from modules.checkpoints.store.compression import compress, decompress
 from modules.checkpoints.store.loose_objects import LooseObjects
@@ -44,7 +45,7 @@ class ObjectStore:
         self.folder = folder
         self._lock = StoreLock(folder / "lock", _LOCK_TIMEOUT)
         self.database = StoreDatabase(
-            folder / "checkpoints.db",
+            folder / DATABASE_NAME,
             SCHEMA,
             migrations=MIGRATIONS,
             timeout=_LOCK_TIMEOUT,

@@ -16,6 +16,6 @@
 """
 
 EXPORTS = {
-    "journal": ["OperationPart", "Span", "UndoOperation"],
+    "journal": ["BETWEEN_TURNS", "IN_BACKGROUND", "OperationPart", "Span", "UndoOperation"],
     "undo_results": ["FinishedOperation", "UndoResult"],
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.cards import Change
 from core.feature import Feature
@@ -23,15 +24,8 @@ from core.hooks import (
     RestsAfterTurns,
 )
 from core.tools import Risk, Tool, ToolError
-from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.clone.clone_history import copy_history
-from modules.checkpoints.restore.operations import Skipped
-from modules.checkpoints.store.index import (
-    BETWEEN_TURNS,
-    IN_BACKGROUND,
-    CallRecord,
-    Snapshot,
-)
+from modules.checkpoints.late_checkpoints import LateCheckpoints
+from modules.checkpoints.undo.journal import BETWEEN_TURNS, IN_BACKGROUND
 from modules.checkpoints.undo.undo import Undoer
 from modules.checkpoints.undo.undo_results import FinishedOperation
 from modules.files.project import Project
@@ -40,6 +34,12 @@ from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import visible
 from utils.text.lines import cut_middle, format_size
 
+if TYPE_CHECKING:
+    from modules.checkpoints.checkpoints import Checkpoints
+    from modules.checkpoints.restore.operations import Skipped
+    from modules.checkpoints.store.index import CallRecord, CheckpointIndex, Snapshot
+
+_WHOLE_DISK = phrase("nothing is held: the project is the whole disk, and what is done stays done")
 _MAX_PATH_SHOWN = 200  # characters of a path in a question
 
 
@@ -70,11 +70,9 @@ class CallRecorder(
     a checkpoint cannot be taken `before_call` raises `UserError`: the call should not run then.
     """
 
-    def __init__(self, project: Project, checkpoints: Checkpoints) -> None:
+    def __init__(self, project: Project, checkpoints: LateCheckpoints) -> None:
         self._project = project
-        self._checkpoints = checkpoints
-        self._index = checkpoints.index
-        self._undoer = Undoer(checkpoints)
+        self._late_checkpoints = checkpoints
         self.revision = 0
         """Number that rises whenever other changes may be seen, undone or redone."""
         self._running: set[str] = set()
@@ -85,10 +83,22 @@ class CallRecorder(
         self._warnings: list[Phrase] = []
         self._snapshot_error: Phrase | None = None  # why the last call could not be held
         self.session = ""
-        self._background: Callable[[], str] = lambda: ""
+        self._background: Callable[[], Text] = lambda: ""
         self._background_call = ""  # the id of the record of what is done there
 
-    def watch_background(self, running: Callable[[], str]) -> None:
+    @property
+    def _checkpoints(self) -> Checkpoints:
+        return self._late_checkpoints.get()
+
+    @property
+    def _index(self) -> CheckpointIndex:
+        return self._checkpoints.index
+
+    @cached_property
+    def _undoer(self) -> Undoer:
+        return Undoer(self._checkpoints)
+
+    def watch_background(self, running: Callable[[], Text]) -> None:
         """Record apart what changes between calls while *running* names who works there.
 
         It names nobody by "".
@@ -110,10 +120,12 @@ class CallRecorder(
         self._index.copy_calls(session, new_session, turn)
 
     def state_fingerprint(self) -> str:
-        return self._checkpoints.content_digest()
+        checkpoints = self._late_checkpoints.if_made
+        return checkpoints.content_digest() if checkpoints else ""
 
     def close(self) -> None:
-        self._checkpoints.close()
+        if checkpoints := self._late_checkpoints.if_made:
+            checkpoints.close()
 
     def on_turn_end(self) -> None:
         try:
@@ -121,15 +133,16 @@ class CallRecorder(
                 self._begin_background(self._last_turn, snapshot, BETWEEN_TURNS)
         except UserError as problem:
             self._warnings.append(problem.message)
-        self._checkpoints.project_lock.release()
+        if checkpoints := self._late_checkpoints.if_made:
+            checkpoints.project_lock.release()
         self.revision += 1  # what the person did meanwhile can be seen now
-        if not self._has_collected_garbage:
+        if not self._has_collected_garbage and self._late_checkpoints.exist():
             self._has_collected_garbage = True
             with suppress(UserError):  # old states go another time; the turn itself went well
                 self._checkpoints.collect_garbage()
 
     def on_turn_start(self) -> None:
-        if self._is_recovered or not self._checkpoints.objects.database.exists():
+        if self._is_recovered or not self._late_checkpoints.exist():
             return
         try:
             with self._checkpoints.project_lock.exclusive(self.session):
@@ -233,8 +246,9 @@ class CallRecorder(
 
     def warnings(self) -> list[Phrase]:
         """Return the warnings for the person since the last call."""
-        pending, self._warnings = [*self._checkpoints.warnings(), *self._warnings], []
-        return pending
+        checkpoints = self._late_checkpoints.if_made
+        pending, self._warnings = self._warnings, []
+        return [*(checkpoints.warnings() if checkpoints else ()), *pending]
 
     def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         if tool.risk is Risk.RUN:
@@ -271,7 +285,9 @@ class CallRecorder(
             size = format_size(self._checkpoints.size)
         except UserError as problem:
             return [(phrase("Checkpoints"), problem.message)]
-        if reason := self._checkpoints.read_only_reason or self._snapshot_error:
+        if self._project.is_whole_disk:
+            kept = _WHOLE_DISK
+        elif reason := self._checkpoints.read_only_reason or self._snapshot_error:
             kept = phrase("{size} kept; nothing more can be held: {why}", size=size, why=reason)
         elif self._not_stored:
             kept = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_stored))
@@ -298,11 +314,24 @@ class CallRecorder(
         snapshot = later_calls[0].before if later_calls else self._checkpoints.take().id
         return self._checkpoints.clone(snapshot, target)
 
+    def refuse_whole_disk(self) -> None:
+        """Raise `UserError` where nothing is held that could be taken back, shown or copied."""
+        if self._project.is_whole_disk:
+            raise UserError(
+                phrase(
+                    "The project is the whole disk: nothing of its files is held, so there is "
+                    "nothing to take back, to show or to copy. /rewind goes back in the "
+                    "conversation."
+                )
+            )
+
     def copy_history_to(self, store: Path, fork: str, turn: int) -> None:
         """Let the session *fork* of a clone, whose checkpoints are in *store*, undo what this can.
 
         Up to the end of *turn*. Raises `UserError`.
         """
+        from modules.checkpoints.clone.clone_history import copy_history  # used by few
+
         copy_history(self._checkpoints.objects, store, self.session, fork, turn)
 
     def _snapshot_before(self, turn: int) -> int | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from modules.checkpoints.store.index import CallRecord
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.lines import parse_number
+
+if TYPE_CHECKING:
+    from modules.checkpoints.store.index import CallRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.snapshot.entries import same_except_mtime
-from modules.checkpoints.store.index import CallRecord, UndoRecord
 from modules.checkpoints.undo.journal import OperationPart, Span, UndoOperation
 from modules.checkpoints.undo.undo_results import FinishedOperation, UndoResult
+
+if TYPE_CHECKING:
+    from modules.checkpoints.checkpoints import Checkpoints
+    from modules.checkpoints.store.index import CallRecord, UndoRecord
 
 
 class Undoer:

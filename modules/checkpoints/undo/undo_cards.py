@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from core.cards import Card, Change, DiffCard, TableCard, TextCard
-from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.restore.operations import Skipped
-from modules.checkpoints.store.index import CallRecord
-from modules.checkpoints.store.object_store import DamagedObject
 from modules.checkpoints.undo.undo_results import UndoResult
 from modules.files.editing.text_file import NotText, TextFile
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 from utils.text.line_diff import text_diff
+
+if TYPE_CHECKING:
+    from modules.checkpoints.checkpoints import Checkpoints
+    from modules.checkpoints.restore.operations import Skipped
+    from modules.checkpoints.store.index import CallRecord
 
 _MAX_ROWS = 200
 _MAX_CALLS = 50
@@ -36,6 +38,8 @@ _UNDO_VERBS = {
 
 def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change) -> DiffCard:
     """Return what *change*, one of `Checkpoints.diff`, did to a file, as a diff of its text."""
+    from modules.checkpoints.store.object_store import DamagedObject  # loaded with *checkpoints*
+
     shown = visible(change.new_path or change.path) or "."
     try:
         old = _text(checkpoints, before, change.path, is_there=change.kind != "created")

@@ -12,8 +12,7 @@ from core.cards import Card, TableCard, TextCard
 from core.events import CommandAnswered
 from core.feature import Section, SessionHandle, command
 from core.hooks import BindsToSession, KeepsState, ProvidesContext
-from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.store.index import UndoRecord
+from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.undo.journal import UndoOperation
 from modules.checkpoints.undo.model_messages import operation_message
 from modules.checkpoints.undo.recorder import CallRecorder, UndoOutcome
@@ -37,6 +36,7 @@ from utils.text.lines import parse_number
 if TYPE_CHECKING:
     from modules.checkpoints.review.review import Review, ReviewPart, ReviewView
     from modules.checkpoints.snapshot.diff import Difference
+    from modules.checkpoints.store.index import UndoRecord
 
 
 class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
@@ -46,7 +46,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     """
 
     def __init__(
-        self, project: Project, checkpoints: Checkpoints, state_undo: StateUndo | None = None
+        self, project: Project, checkpoints: LateCheckpoints, state_undo: StateUndo | None = None
     ) -> None:
         super().__init__(project, checkpoints)
         self._state_undo = state_undo or StateUndo({})
@@ -81,6 +81,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         belongs_to_session=True,
     )
     def undo(self, argument: str) -> CommandAnswered:
+        self.refuse_whole_disk()
         if argument == "list":
             self._finish_interrupted()
             changing = [call for call in self._calls() if call.has_visible_changes]
@@ -126,12 +127,12 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         """Return *card* with who may change the files again at any moment."""
         if not (names := self._background()):
             return card
-        row = (phrase("still runs"), names, phrase("it may write again; /jobs stop ends it"))
+        row = (phrase("still running"), names, phrase("it may write again; /jobs stop ends it"))
         return replace(card, rows=(*card.rows, row))
 
     @command(
         "/redo [turn|call] [N]",
-        "Take back the last /undo or /rewind, or bring one again.",
+        "Take back the last /undo or /rewind, or make a change again.",
         takes_back=True,
         changes_files=True,
         belongs_to_session=True,
@@ -199,6 +200,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         belongs_to_session=True,
     )
     def diff(self, argument: str) -> Card:
+        self.refuse_whole_disk()
         first, _, path = argument.partition(" ")
         turn = parse_number(first)
         if turn is None:
@@ -379,6 +381,10 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         """Return the turn and "files", "talk" or "" for both. Raises `UserError`."""
         words = argument.split()
         scope = words.pop() if words and words[-1] in ("files", "talk") else ""
+        if self._project.is_whole_disk:
+            if scope == "files":
+                self.refuse_whole_disk()
+            scope = "talk"
         numbers = list(map(parse_number, words))
         if len(numbers) > 1 or None in numbers:
             raise UserError(phrase("Say the number of a turn: /rewind 3."))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.cards import Change
-from modules.checkpoints.restore.operations import Conflict, Skipped
 from modules.checkpoints.undo.journal import UndoOperation
+
+if TYPE_CHECKING:
+    from modules.checkpoints.restore.operations import Conflict, Skipped
 
 
 @dataclass(frozen=True, slots=True)

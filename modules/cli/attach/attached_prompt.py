@@ -34,7 +34,7 @@ class AttachedPrompt(Prompt):
     ) -> None:
         commands = {
             declared["name"]: Command(
-                CommandSpec(declared["usage"], from_plain(Phrase, declared["help"]).template), str
+                CommandSpec(declared["usage"], ""), str, from_plain(Phrase, declared["help"])
             )
             for declared in link.request("GET", "/api/commands")["commands"]
         }

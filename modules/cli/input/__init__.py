@@ -26,7 +26,7 @@ EXPORTS = {
         "Approver",
         "KeyboardApprover",
         "MAX_PATTERN_CELLS",
-        "Question",
+        "ApprovalQuestion",
         "choices",
         "wait_for_reply",
     ],

@@ -49,6 +49,9 @@ class Approver(Protocol):
     def ask_reason(self) -> str:
         """Ask why not; "" when no reason is given."""
 
+    def ask_answer(self, typed: str) -> str:
+        """Ask for an answer in words, of which *typed* is there; "" when they go back."""
+
     def edit(self, label: Phrase, text: str, *, takes_unchanged: bool = False) -> str | None:
         """Let the person change *text*; None when they go back.
 
@@ -64,7 +67,7 @@ class Approver(Protocol):
 
 
 @dataclass(frozen=True)
-class Question:
+class ApprovalQuestion:
     """A question on the screen: *show* shows what can be answered, *hide* takes that away.
 
     *show_waiting* shows in its place that it waits for the person to end what they type. *show_all*
@@ -86,6 +89,10 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
             offered = [phrase("y let it go on"), phrase("n stop here")]
         case "loss":
             offered = [phrase("y keep it so"), phrase("n put everything back")]
+        case "question":
+            offered = [phrase("type an answer, then Enter"), phrase("Esc no answer")]
+            if event.choices:
+                offered.insert(0, phrase("1–{last} choose", last=len(event.choices)))
         case _:
             offered = [phrase("y yes")]
             if event.pattern:
@@ -106,7 +113,7 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
     return [*offered, phrase("Ctrl-O view all")] if is_cut else offered
 
 
-def wait_for_reply(approver: Approver, question: Question) -> Reply | None:
+def wait_for_reply(approver: Approver, question: ApprovalQuestion) -> Reply | None:
     """Wait for one of the keys offered; the question is closed while the keyboard is for text.
 
     Any other letter begins a line that somebody types: nothing of that is an answer.
@@ -124,6 +131,9 @@ def wait_for_reply(approver: Approver, question: Question) -> Reply | None:
                 question.hide()
                 approver.suspend()
                 question.show()
+            case _ if question.event.risk == "question":
+                if reply := _reply_to_question(approver, question, key):
+                    return reply
             case normalized if normalized in _answer_keys(question.event):
                 if reply := _reply_to_key(approver, question, normalized):
                     return reply
@@ -132,6 +142,19 @@ def wait_for_reply(approver: Approver, question: Question) -> Reply | None:
                 approver.keep_typed(key)
                 question.show()
     return None
+
+
+def _reply_to_question(approver: Approver, question: ApprovalQuestion, key: str) -> Reply | None:
+    """Return the answer to a question of the model's own: a choice by its digit, or a line."""
+    choices_by_digit = dict(zip("1234", question.event.choices, strict=False))
+    chosen = choices_by_digit.get(_normalized(key))
+    if chosen is None and key == keyboard.ESCAPE:
+        return Reply(yes=False)
+    if chosen is None and _begins_line(key):
+        question.hide()
+        chosen = approver.ask_answer(key).strip()
+        question.show()
+    return Reply(yes=True, text=chosen) if chosen else None
 
 
 def _answer_keys(event: ApprovalAsked) -> set[str]:
@@ -144,7 +167,7 @@ def _answer_keys(event: ApprovalAsked) -> set[str]:
     return keys | {"e"} if event.may_revise else keys
 
 
-def _reply_to_key(approver: Approver, question: Question, key: str) -> Reply | None:
+def _reply_to_key(approver: Approver, question: ApprovalQuestion, key: str) -> Reply | None:
     event = question.event
     match key:
         case "y" | "yes":
@@ -154,6 +177,8 @@ def _reply_to_key(approver: Approver, question: Question, key: str) -> Reply | N
         case "f":
             return Reply(yes=True, lasts=True)
         case "n" | "no" | keyboard.ESCAPE:
+            if event.risk == "told":  # the model never hears of the question
+                return Reply(yes=False)
             question.hide()
             return Reply(yes=False, reason=approver.ask_reason())
         case "p":
@@ -237,6 +262,10 @@ class KeyboardApprover:
 
     def ask_reason(self) -> str:
         return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
+
+    def ask_answer(self, typed: str) -> str:
+        self._early_keys = typed + self._early_keys
+        return self._prompt(phrase("Your answer"), "") or ""
 
     def edit(self, label: Phrase, text: str, *, takes_unchanged: bool = False) -> str | None:
         changed = self._prompt(label, text)

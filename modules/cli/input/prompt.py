@@ -92,9 +92,12 @@ class Prompt:
             window.dont_extend_height = to_filter(True)  # the toolbar stands right below the line
         self._session.default_buffer.on_text_changed += self._stay_here
 
-    def read(self) -> str | None:
-        """Return the text typed, or None when the person leaves."""
-        return self._read("", lambda: None)
+    def read(self, when_run: Callable[[], None] = lambda: None) -> str | None:
+        """Return the text typed, or None when the person leaves.
+
+        *when_run* is called as soon as something can be shown above the line.
+        """
+        return self._read("", when_run)
 
     def refresh(self) -> None:
         """Show what holds now; from any thread."""

@@ -5,6 +5,8 @@
 - call_titles      Titles of calls on screen: a verb, and what it is done to.
 - card_renderer    Each card drawn once, for a terminal.
 - card_rows        Single rows of the cards: of a diff, of a search, of a plan.
+- citations        Citations in a reply: numbers that lead to what the task has read, and those that
+                   do not.
 - columns          Tables without lines; in a narrow window each row is stacked under its first
                    cell.
 - greeting         The first lines of a dialogue. Drawn without rich, which need not be loaded to

@@ -14,8 +14,8 @@ from core.cards import RunCard
 from core.events import ApprovalAsked, Reply
 from modules.cli.input.approval_input import (
     MAX_PATTERN_CELLS,
+    ApprovalQuestion,
     Approver,
-    Question,
     choices,
     wait_for_reply,
 )
@@ -69,12 +69,12 @@ class ApprovalView:
         """Show what is asked for, and wait for a yes or a no."""
         call = self._live_region.call
         arguments = call.arguments if call else {}
-        self._print(self._renderer.head(event.name, arguments, mark=("?", "bold yellow")))
-        is_cut = self._print_draft(event, self._draft_rows(event))
-        self._print(self._renderer.indented(self._renderer.line(event.why, "yellow")), gap=False)
+        subject = {} if event.risk == "question" else arguments  # the question comes in full
+        self._print(self._renderer.head(event.name, subject, mark=("?", "bold yellow")))
+        is_cut = self._print_question(event)
         if self._approver is None:
             return None
-        question = Question(
+        question = ApprovalQuestion(
             event,
             arguments,
             show=partial(self._show_choices, choices(event, is_cut=is_cut)),
@@ -86,12 +86,22 @@ class ApprovalView:
         reply = wait_for_reply(self._approver, question)
         self.is_open = False
         self._hide_choices()
-        if reply and reply.yes:
+        if reply and reply.yes and event.risk != "question":
             confirmation = self._renderer.line(_agreement(event, reply), "dim")
             self._print(self._renderer.indented(confirmation), gap=False)
         if call:
             call.started_at = time.monotonic()
         return reply
+
+    def _print_question(self, event: ApprovalAsked) -> bool:
+        """Print what is asked for and why, or a question and its choices; return whether cut."""
+        why = self._renderer.indented(self._renderer.line(event.why, "yellow"))
+        if event.risk == "question":
+            self._print(why, gap=False)
+        is_cut = self._print_draft(event, self._draft_rows(event))
+        if event.risk != "question":
+            self._print(why, gap=False)
+        return is_cut
 
     def _print_draft(self, event: ApprovalAsked, rows: int) -> bool:
         """Print what is asked for in *rows* rows; return whether that cut it."""

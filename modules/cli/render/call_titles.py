@@ -12,6 +12,12 @@ from utils.text.clean import visible
 
 TELLING = ("path", "pattern", "query", "url", "command", "code", "text", "message")
 """Names of arguments that say what a call of an unknown tool is about, the best first."""
+ASKED: Mapping[str, Text] = {
+    "follow": phrase("Follow"),
+    "mcp": phrase("Start MCP servers"),
+}
+"""What is asked about though no tool declares it: AGENTS.md (modules/instructions), and the MCP
+servers of a project (modules/mcp_client)."""
 
 
 class CallTitles:
@@ -23,7 +29,7 @@ class CallTitles:
     def verb(self, name: str) -> Text:
         """Return what the tool *name* does."""
         spec = self._specs.get(name)
-        return (spec and spec.verb) or name
+        return spec.verb if spec and spec.verb else ASKED.get(name, name)
 
     def title(self, name: str, arguments: Mapping[str, Any]) -> Text:
         """Return what a call does and to what, in one line."""

@@ -83,8 +83,12 @@ class CardRenderer:
         seconds: float | None = None,
         card: Card | None = None,
         state: ResultState = "done",
+        tier: str = "",
     ) -> Heading:
-        """Return the first line of a call's card: a mark, a verb, what it is done to, the time."""
+        """Return the first line of a call's card: a mark, a verb, what it is done to, the time.
+
+        *tier* is that of a run which has no *card* yet.
+        """
         verb = clean(self._translator.render(self._titles.verb(name)))
         lead = Text.assemble((f"{mark[0]} ", mark[1]), (verb, "bold"))
         about = visible(self._titles.subject(name, arguments))
@@ -97,16 +101,9 @@ class CardRenderer:
             line.append(f" · {remark}", "dim")
         if seconds is not None and seconds >= MIN_SHOWN_SECONDS:
             line.append(f" · {duration(seconds)}", "dim")
-        if isinstance(card, RunCard) and card.tier:
-            tier = phrase("sandbox {tier}", tier=visible(card.tier.partition(":")[0]))
-            if card.tier == OUTSIDE_PLACE:
-                tier = phrase("outside the sandbox")
-            elif card.tier == MACHINE_PLACE:
-                tier = phrase("no sandbox")
-            elif n := len(card.shown_folders):
-                shown = phrase("1 folder shown") if n == 1 else phrase("{n} folders shown", n=n)
-                tier = phrase("{tier}, {shown}", tier=tier, shown=shown)
-            line.append(f" · {self._translator.render(tier)}", "dim")
+        if tier := card.tier if isinstance(card, RunCard) else tier:
+            place = _place(tier, len(card.shown_folders) if isinstance(card, RunCard) else 0)
+            line.append(f" · {self._translator.render(place)}", "dim")
         return line
 
     def mark(self, card: Card, state: ResultState) -> tuple[str, str]:
@@ -347,7 +344,8 @@ class CardRenderer:
 
     def _links(self, card: LinksCard, rows: int) -> Iterator[RenderableType]:
         for link in card.links[:rows]:
-            yield WrappedText(visible(link.title), "bold")
+            number = f"[{link.n}] " if link.n else ""
+            yield WrappedText(f"{number}{visible(link.title)}", "bold")
             yield Padding(Text(visible(link.url), "blue", overflow="fold"), (0, 0, 0, 2))
             if link.snippet:
                 snippet = Text(" ".join(clean(link.snippet).split()), "dim")
@@ -362,3 +360,16 @@ class CardRenderer:
 def _fits_heading(card: RunCard) -> bool:
     """Return whether *card* is of a command that the first line of its call shows."""
     return card.language == "bash" and "\n" not in card.code.strip()
+
+
+def _place(tier: str, shown: int) -> Phrase:
+    """Return where a run of *tier* is, with the number of the person's folders *shown* to it."""
+    if tier == OUTSIDE_PLACE:
+        return phrase("outside the sandbox")
+    if tier == MACHINE_PLACE:
+        return phrase("no sandbox")
+    place = phrase("sandbox {tier}", tier=visible(tier.partition(":")[0]))
+    if not shown:
+        return place
+    folders = phrase("1 folder shown") if shown == 1 else phrase("{n} folders shown", n=shown)
+    return phrase("{tier}, {shown}", tier=place, shown=folders)

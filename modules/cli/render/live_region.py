@@ -55,6 +55,7 @@ class LiveCall:
     name: str
     arguments: Mapping[str, Any]
     is_revised: bool = False
+    tier: str = ""
     started_at: float = field(default_factory=time.monotonic)
     output: OutputTail = field(default_factory=lambda: OutputTail(OUTPUT_ROWS))
 
@@ -124,7 +125,8 @@ class LiveRegion:
     def _running_call(self, call: LiveCall) -> list[RenderableType]:
         name, arguments = call.name, call.arguments
         seconds = int(time.monotonic() - call.started_at)
-        head = self._renderer.head(name, arguments, mark=(self._spinner(), "cyan"), seconds=seconds)
+        mark = (self._spinner(), "cyan")
+        head = self._renderer.head(name, arguments, mark=mark, seconds=seconds, tier=call.tier)
         head.append(f" · {self._hint()}", "dim")
         parts: list[RenderableType] = [head]
         if program := program_of(name, arguments):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
@@ -25,6 +26,7 @@ from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
 
+from modules.cli.render.citations import linked, mark_citations
 from utils.text.clean import clean
 
 CODE_THEME = "ansi_dark"
@@ -156,7 +158,8 @@ class MarkdownText(markdown.Markdown):
         "th_open": _Cell,
     }
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, sources: Mapping[int, str] | None = None) -> None:
+        """*sources* are the addresses of what the task has read, by number: see `citations`."""
         # Not rich's own __init__: it makes a parser for each text, which costs more than the rest.
         self.code_theme = self.inline_code_theme = CODE_THEME
         self.justify = self.inline_code_lexer = None
@@ -164,6 +167,9 @@ class MarkdownText(markdown.Markdown):
         self.hyperlinks = False
         self.markup = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
         self.parsed = _parser().parse(self.markup)
+        self._sources = sources or {}
+        if self._sources:
+            mark_citations(self.parsed, self._sources)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the block without the blank lines that rich puts around some of them."""
@@ -175,7 +181,7 @@ class MarkdownText(markdown.Markdown):
         while lines and _is_blank(lines[0]):
             lines.pop(0)
         for line in lines:
-            yield from line
+            yield from linked(line, self._sources) if self._sources else line
             yield Segment.line()
 
 

@@ -9,6 +9,7 @@ from core.cards import (
     Card,
     Change,
     DiffCard,
+    Link,
     LinksCard,
     RunCard,
     RunPicture,
@@ -23,7 +24,7 @@ from modules.translator import Translator
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
 from utils.pictures import Picture
-from utils.text.clean import clean, visible
+from utils.text.clean import clean, visible, visible_text
 from utils.text.lines import format_size
 
 TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -57,17 +58,43 @@ def card_text(card: Card, translator: Translator) -> str:
         case TableCard():
             return _join_lines(translator.render(card.title), _table(card, translator))
         case LinksCard():
-            return _join_lines(*(f"{link.title}\n  {link.url}" for link in card.links))
+            return _join_lines(*map(_link_lines, card.links))
         case TodoCard():
             return _join_lines(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
         case _:
             assert_never(card)
 
 
+def asked_text(card: Card, translator: Translator) -> str:
+    """Return all that *card*, which shows what is asked about, says, to be judged by a reader.
+
+    Of a program that is the program, to the letter.
+    """
+    match card:
+        case RunCard():
+            return visible_text(card.code)
+        case TextCard():
+            return visible_text(_lines(translator.render(card.title), translator.render(card.body)))
+        case DiffCard():
+            head = f"{visible(card.path)} (+{card.added} -{card.removed})"
+            return _lines(head, clean(translator.render(card.note)), visible_text(card.diff))
+        case _:
+            return card_text(card, translator)
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(filter(None, parts))
+
+
 def _tree_row(entry: TreeEntry) -> str:
     name = visible(entry.path.rpartition("/")[2])
     head = f"{name}/" if entry.size is None else f"{name}  {format_size(entry.size)}"
     return f"{head}  {visible(entry.note)}" if entry.note else head
+
+
+def _link_lines(link: Link) -> str:
+    number = f"[{link.n}] " if link.n else ""
+    return f"{number}{link.title}\n  {link.url}"
 
 
 def _join_lines(*parts: str) -> str:
@@ -100,7 +127,7 @@ def _cells(text: str) -> int:
 def run_ending(card: RunCard, translator: Translator) -> Phrase:
     """Return how the run of *card* ended: its exit code, or what killed it, or that it runs on."""
     if card.job:
-        return phrase("job {n} runs", n=card.job)
+        return phrase("job {n} is running", n=card.job)
     if card.exit_code is None:
         return phrase("ended early: {why}", why=translator.render(card.why) or "–")
     return phrase("exit code {code}", code=card.exit_code)

@@ -12,6 +12,7 @@ from typing import assert_never
 from rich.console import Console
 from rich.text import Text
 
+from core.cards import LinksCard
 from core.events import (
     ApprovalAsked,
     CallDrafted,
@@ -37,6 +38,7 @@ from modules.cli.input.approval_input import Approver
 from modules.cli.render.approval_view import ApprovalView
 from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.card_renderer import BRIEF_ROWS, INDENT, CardRenderer
+from modules.cli.render.citations import source_lines
 from modules.cli.render.live import LiveDisplay
 from modules.cli.render.live_region import PROGRAM_ROWS, LiveCall, LiveRegion
 from modules.cli.render.markdown import WrappedText
@@ -237,6 +239,7 @@ class CliScreen:
 
     def _on_turn_started(self, event: TurnStarted) -> None:
         self._turn = event.turn
+        self._scrollback.sources.clear()
         for picture in event.pictures:
             self._scrollback.print(self._dim(picture_phrase(picture)))
         self._set_activity(phrase("Getting ready"))
@@ -260,7 +263,9 @@ class CliScreen:
     def _on_tool_started(self, event: ToolStarted) -> None:
         self._scrollback.flush()
         self._programs.add(event.name, event.arguments)
-        self._live_region.call = LiveCall(event.name, event.arguments, is_revised=event.is_revised)
+        self._live_region.call = LiveCall(
+            event.name, event.arguments, is_revised=event.is_revised, tier=event.tier
+        )
         self._draw_soon()
 
     def _on_call_drafted(self, event: CallDrafted) -> None:
@@ -275,6 +280,10 @@ class CliScreen:
 
     def _on_tool_finished(self, event: ToolFinished) -> None:
         call, self._live_region.call = self._live_region.call, None
+        if isinstance(event.card, LinksCard):
+            self._scrollback.sources |= {
+                one.n: visible(one.url) for one in event.card.links if one.n
+            }
         arguments = call.arguments if call else {}
         head = self._renderer.head(
             event.name,
@@ -316,9 +325,11 @@ class CliScreen:
         if event.why != "done":
             mark, style = ("✗", "red") if event.why == "error" else ("■", "yellow")
             default_detail = (
-                phrase("Broken off.") if event.why == "interrupted" else phrase("Stopped.")
+                phrase("Interrupted.") if event.why == "interrupted" else phrase("Stopped.")
             )
             self._print_mark(mark, style, event.detail or default_detail)
+        for nth, line in enumerate(source_lines(event)):
+            self._scrollback.print(self._dim(line), gap=not nth)
         if event.still_open:
             self._scrollback.print(self._dim(event.still_open))
         number = phrase("turn {n}", n=self._turn)  # as /rewind, /fork and /undo want it

@@ -21,6 +21,8 @@ class Scrollback:
         self._blocks = blocks
         self._pending: list[Block] = []
         self._is_compact = False
+        self.sources: dict[int, str] = {}
+        """The addresses of what the task has read, by the numbers that the text may cite."""
         self.has_text = False
         """Whether some of the reply's text stands there."""
 
@@ -70,5 +72,5 @@ class Scrollback:
 
     def _rows(self, block: Block) -> list[str]:
         if self._display.console.is_terminal:
-            return self._display.rows(MarkdownText(block.text))
+            return self._display.rows(MarkdownText(block.text, self.sources))
         return [clean(block.text)]  # where no person watches, Markdown is worth more than a picture

@@ -7,8 +7,6 @@ from pathlib import PurePosixPath
 from typing import Literal, assert_never
 
 from core.tools import ToolError
-from modules.files.editing.edit_variants import is_fenced, strip_line_numbers
-from modules.files.editing.edits import EditNotFound, find_edit
 from utils.i18n import Phrase, phrase
 from utils.text.lines import lines_of
 
@@ -52,6 +50,8 @@ def apply_edit(text: str, request: EditRequest, name: str) -> EditResult:
     Raises `ToolError` when a parameter is missing or out of place, no text fits *old*, or *new*
     leaves something out.
     """
+    from modules.files.editing.edit_variants import strip_line_numbers  # for edits only
+
     _check_parameters(request)
     new, note = strip_line_numbers((request.new or "").replace("\r\n", "\n"), text)
     _refuse_incomplete(text, request, new, name)
@@ -88,6 +88,8 @@ def refuse_placeholders(new: str, text: str, *, is_shorter: bool) -> None:
 
 
 def _refuse_incomplete(text: str, request: EditRequest, new: str, name: str) -> None:
+    from modules.files.editing.edit_variants import is_fenced  # for edits only
+
     old = request.old or ""
     replaced_lines = len(lines_of(old))
     if request.operation == "replace_lines":
@@ -116,6 +118,8 @@ def _check_parameters(request: EditRequest) -> None:
 
 
 def _replaced(text: str, request: EditRequest, new: str, note: Phrase | None) -> EditResult:
+    from modules.files.editing.edits import EditNotFound, find_edit  # for edits only
+
     old = (request.old or "").replace("\r\n", "\n")
     if not old and not text:
         return EditResult(new, note)
@@ -128,7 +132,7 @@ def _replaced(text: str, request: EditRequest, new: str, note: Phrase | None) ->
     try:
         edit = find_edit(text, request.old or "", new)
     except EditNotFound as error:
-        raise ToolError(error.message) from None
+        raise ToolError(error.message, "not_found") from None
     return EditResult(edit.applied(text), edit.tolerated or note)
 
 

@@ -1,7 +1,5 @@
 """Git for us: run so that it starts no program, whatever a repository holds.
 
-- branches          Branches: their names, moving one on to what a remote has, and a repository with
-                    none yet.
 - commit_selection  Selecting the files of a commit: all that git tracks or would, but for those to
                     keep private.
 - common_dir        Private GIT_COMMON_DIR: a folder that git takes for a repository's own, in its
@@ -13,10 +11,9 @@
 - index_file        Git's index, read by us: which files it names, and nothing that a stranger could
                     put beside.
 - isolated_git      Running git so that it starts no program, whatever a repository holds.
-- remote_address    Addresses of remotes: what a repository says of them, and which of them git may
-                    be sent to.
-- remote_transport  Git over the network as the person: their credentials, and nothing of the
-                    project.
+- lfs               Git LFS without its program: the pointers that git holds, and the contents that
+                    they name.
+- new_repository    New repositories: empty, with settings of ours and no hooks.
 - repository        Queries to git about a folder.
 - secret_scan       Scanning of what is to be published for secrets.
 - staging           Staging of a commit in an index of its own, so that git's own data changes at
@@ -27,8 +24,35 @@
                     them.
 - submodule_pipes   Submodules that an index names: git reads a little of them, and may wait at a
                     pipe there.
+- temporary_folder  The folder for what git is given in the place of a repository's own: never in a
+                    project.
 """
 
 EXPORTS = {
+    "common_dir": ["read_regular_file"],
+    "git_config": ["transport_config"],
+    "git_runs": ["GitRuns", "refusal"],
+    "isolated_git": ["IsolatedGit"],
+    "lfs": [
+        "FILTER",
+        "MAX_POINTER",
+        "OBJECTS",
+        "Pointer",
+        "copy_objects",
+        "is_pointer_file",
+        "object_path",
+        "pointer_in",
+        "read_object",
+    ],
     "repository": ["find_work_tree", "git_output"],
+    "secret_scan": [
+        "MAX_FILE",
+        "MAX_TOTAL",
+        "SecretNamesIn",
+        "Secrets",
+        "read_objects",
+        "secret_names_of",
+    ],
+    "staging": ["refuse_links"],
+    "state_names": ["is_ref_name"],
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.tools import ToolError
 from modules.files.git.git_runs import GitRuns
+from modules.files.git.lfs import is_pointer_file
 from modules.files.ignore import GENERATED_FOLDERS
 from modules.secrets.env_files import is_env_name
 from utils.i18n import phrase
@@ -131,6 +132,16 @@ def _refuse_filters(git: GitRuns, names: Iterable[bytes]) -> None:
     stdin = b"".join(name + b"\0" for name in names)
     attributes = git.split_output("check-attr", "-z", "--stdin", "filter", stdin=stdin)
     for name, value in zip(attributes[::3], attributes[2::3], strict=False):
+        if value == b"lfs" and is_pointer_file(git.tree / os.fsdecode(name)):
+            continue
+        if value == b"lfs":
+            raise ToolError(
+                phrase(
+                    "{path} is stored by git-lfs, which is not run here: commit it with a "
+                    "command in the sandbox, or the person has to.",
+                    path=visible(os.fsdecode(name)),
+                )
+            )
         if value not in (b"unspecified", b"unset"):
             raise ToolError(
                 phrase(

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from modules.files.git.git_config import config_files, config_text, read_config
 from modules.files.git.git_guard import GitFolders
+from modules.files.git.temporary_folder import temporary_folder
 
-_TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - TMPDIR may lie in the project
 _PREFIX = "onefold-git-"
 _LINKED = ("objects", "refs", "packed-refs", "reftable", "logs", "shallow")
 _COPIED = ("info/exclude", "info/attributes")
@@ -35,7 +35,7 @@ class PrivateCommonDir:
     """GIT_COMMON_DIR for the repository in *folders*, gone with us; not changed once it is made."""
 
     def __init__(self, program: str, folders: GitFolders) -> None:
-        parent = _temporary_folder()
+        parent = temporary_folder()
         _remove_stale(parent)
         self.path, self._lock_fd = _make_locked(parent)
         weakref.finalize(self, _remove, self.path, self._lock_fd)
@@ -47,23 +47,6 @@ class PrivateCommonDir:
         self.config = read_config(program, folders, self.path)
         text = config_text(self.config).encode("utf-8", "surrogateescape")
         (self.path / "config").write_bytes(text)
-
-
-_excluded_projects: set[Path] = set()
-
-
-def exclude_project(project: Path) -> None:
-    """Make none in *project* from now on: programs write there, and undo would store it."""
-    _excluded_projects.add(project.resolve())
-
-
-def _temporary_folder() -> Path:
-    """Return the folder to make one in. Raises `OSError` where there is none."""
-    for folder in map(Path, (*_TEMPORARY_FOLDERS, tempfile.gettempdir())):
-        real = folder.resolve()
-        if os.access(real, os.W_OK) and _excluded_projects.isdisjoint((real, *real.parents)):
-            return folder
-    raise OSError(errno.ENOENT, "no temporary folder outside of the project")
 
 
 def common_dir_for(program: str, folders: GitFolders) -> PrivateCommonDir:

@@ -56,6 +56,7 @@ _TRANSPORT_OVERRIDES = {
     **{"fetch.unpacklimit": "1", "transfer.unpacklimit": "1"},  # objects come as packs
     **{"fetch.recursesubmodules": "false", "push.recursesubmodules": "no"},
     **{"push.gpgsign": "false", "gc.auto": "0", "maintenance.auto": "false"},
+    **{"lfs.storage": "lfs", "lfs.allowincompletepush": "false"},  # in the repository itself
     **{"credential.interactive": "false", "protocol.ext.allow": "never"},
 }
 
@@ -65,12 +66,16 @@ class GitConfig:
     """*values* are values by key; *name* and *email* are the person's, "" if not known.
 
     *remotes* is what the repository says of its remotes, by key: claims, which git does not read.
+    *default_branch* is the person's name for the first branch of a repository; *hooks_path* is
+    where this one has its hooks, if elsewhere than usual.
     """
 
     values: tuple[tuple[str, str], ...] = ()
     name: str = ""
     email: str = ""
     remotes: tuple[tuple[str, str], ...] = ()
+    default_branch: str = ""
+    hooks_path: str = ""
 
 
 def config_files(folders: GitFolders) -> tuple[Path, ...]:
@@ -100,6 +105,8 @@ def read_config(program: str, folders: GitFolders, common_dir: Path) -> GitConfi
         merged.get("user.name", "").strip(),
         merged.get("user.email", "").strip(),
         tuple(item for item in repository.items() if item[0].startswith("remote.")),
+        person.get("init.defaultbranch", "").strip(),
+        repository.get("core.hookspath", ""),
     )
 
 

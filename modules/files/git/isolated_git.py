@@ -114,5 +114,17 @@ def isolated_git(tree: Path, until: OnCancel | None = None) -> IsolatedGit | Non
     return IsolatedGit(tree.resolve(), folders, common_dir_for(program, folders), program, until)
 
 
+def isolated_repository(folder: Path) -> IsolatedGit | None:
+    """Return git for the repository *folder* without its work tree; None without git.
+
+    Raises `OSError`.
+    """
+    program = _program()
+    if program is None:
+        return None
+    folders = GitFolders(folder, folder)
+    return IsolatedGit(folder, folders, common_dir_for(program, folders), program)
+
+
 def _program() -> str | None:
     return system_program("git")

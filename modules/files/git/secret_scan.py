@@ -10,8 +10,8 @@ from modules.files.git.git_runs import GitRuns
 from utils.text.clean import visible
 from utils.text.lines import first_names
 
-_MAX_FILE = 5_000_000  # bytes of a file
-_MAX_TOTAL = 50_000_000  # bytes of all files at once
+MAX_FILE = 5_000_000  # bytes of a file
+MAX_TOTAL = 50_000_000  # bytes of all files at once
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 SecretNamesIn = Callable[[str], Iterable[str]]
@@ -24,9 +24,9 @@ def read_objects(
     git: GitRuns, object_ids: Sequence[bytes]
 ) -> tuple[dict[bytes, bytes], set[bytes]]:
     """Return the contents of *object_ids*, and those that are missing or too large to read."""
-    wanted, too_large, remaining = list[bytes](), set[bytes](), _MAX_TOTAL
+    wanted, too_large, remaining = list[bytes](), set[bytes](), MAX_TOTAL
     for object_id, size in zip(object_ids, _sizes(git, object_ids), strict=True):
-        if size > min(_MAX_FILE, remaining):
+        if size > min(MAX_FILE, remaining):
             too_large.add(object_id)
         else:
             wanted.append(object_id)
@@ -37,7 +37,7 @@ def read_objects(
 def _sizes(git: GitRuns, objects: Sequence[bytes]) -> list[int]:
     stdin = b"".join(one + b"\n" for one in objects)
     output = git.run("cat-file", "--batch-check=%(objectsize)", stdin=stdin) if stdin else b""
-    return [int(size) if size.isdigit() else _MAX_TOTAL for size in output.splitlines()]
+    return [int(size) if size.isdigit() else MAX_TOTAL for size in output.splitlines()]
 
 
 def _contents(git: GitRuns, objects: Sequence[bytes]) -> Iterator[bytes]:
@@ -67,13 +67,13 @@ def secret_names_of(data: bytes, secret_names_in: SecretNamesIn) -> set[str]:
 def secrets_in_commits(
     git: GitRuns, span: Sequence[str], secret_names_in: SecretNamesIn
 ) -> tuple[Secrets, int]:
-    """Return the secrets in the files of the commits in *span*, arguments of `git rev-list`.
+    """Return the secrets in the files and messages of the commits in *span*, of `git rev-list`.
 
     Beside them how many of the files are too large to be searched.
     """
     rows = git.run("rev-list", "--objects", *span).splitlines()
     paths = {object_id: path for object_id, _, path in (row.partition(b" ") for row in rows)}
-    contents, too_large = read_objects(git, _only_blobs(git, list(paths)))
+    contents, too_large = read_objects(git, _readable(git, list(paths)))
     found = {
         paths.get(object_id) or object_id[:10]: sorted(names)
         for object_id, data in contents.items()
@@ -82,11 +82,11 @@ def secrets_in_commits(
     return found, len(too_large)
 
 
-def _only_blobs(git: GitRuns, object_ids: Sequence[bytes]) -> list[bytes]:
+def _readable(git: GitRuns, object_ids: Sequence[bytes]) -> list[bytes]:
     stdin = b"".join(one + b"\n" for one in object_ids)
     output = git.run("cat-file", "--batch-check=%(objecttype)", stdin=stdin) if stdin else b""
     kinds = zip(object_ids, output.splitlines(), strict=True)
-    return [object_id for object_id, kind in kinds if kind == b"blob"]
+    return [object_id for object_id, kind in kinds if kind in (b"blob", b"commit")]
 
 
 def format_secrets(files: Secrets) -> str:

@@ -9,14 +9,20 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from core.tools import ToolError
 from modules.files.git.commit_selection import ALL, CommitSelection, select, submodules
 from modules.files.git.git_runs import GitRuns, git_for
-from modules.files.git.secret_scan import SecretNamesIn, Secrets, read_objects, secret_names_of
+from modules.files.git.secret_scan import (
+    SecretNamesIn,
+    Secrets,
+    format_secrets,
+    read_objects,
+    secret_names_of,
+)
 from utils.i18n import phrase
 from utils.system.child import OnCancel
 from utils.text.clean import clean, visible
@@ -55,6 +61,13 @@ class Staging:
     _private_git: GitRuns
     _commit_git: GitRuns
     """With the real index; with an index and objects of our own; and with that index alone."""
+    _names_in: SecretNamesIn
+    _changed_later: list[bytes] = field(default_factory=list)
+    """Files that hooks have changed since the selection."""
+
+    @property
+    def git(self) -> GitRuns:
+        return self._real_git
 
     def diff(self) -> str:
         """Return the diff of the commit. Raises `ToolError` if that is empty."""
@@ -67,13 +80,48 @@ class Staging:
         whole = b"\n".join(filter(None, (files, patch))).decode(errors="replace")
         return whole if len(whole) <= _MAX_DIFF_LENGTH else f"{whole[:_MAX_DIFF_LENGTH]}…"
 
+    def tree(self) -> str:
+        """Return the tree of the commit, which is whole in the repository then."""
+        if not self._private_git.run(*_DIFF, "--name-only", "-z"):
+            raise ToolError(phrase("There is nothing to commit."))
+        refuse_links(self._real_git)
+        tree = self._private_git.run("write-tree").decode().strip()
+        head = self._real_git.split_output("rev-parse", "-q", "--verify", "HEAD^{commit}",
+                                           may_fail=True, end=b"\n")  # fmt: skip
+        wanted = [tree, *(f"^{one.decode()}" for one in head)]
+        pack = self._private_git.run("pack-objects", "-q", "--revs", "--stdout",
+                                     stdin="\n".join([*wanted, ""]).encode())  # fmt: skip
+        self._real_git.run("unpack-objects", "-q", stdin=pack)
+        return tree
+
+    def take_tree(self, tree: str) -> list[bytes]:
+        """Commit *tree*, which is in the repository; return the names of what it changes.
+
+        Raises `ToolError` if it is not there, or holds a secret that the selection did not.
+        """
+        before = self._private_git.run("write-tree").decode().strip()
+        if not self._real_git.succeeds("cat-file", "-e", f"{tree}^{{tree}}"):
+            raise ToolError(phrase("What the hooks changed cannot be taken over."))
+        names = self._private_git.split_output(
+            "diff-tree", "-r", "-z", "--no-renames", "--name-only", before, tree
+        )
+        self._private_git.run("read-tree", tree)
+        _skip_submodules(self._private_git)
+        found, _ = _secrets_in(self._private_git, _blobs(self._private_git), self._names_in)
+        if new := {name: why for name, why in found.items() if name not in self.published}:
+            raise ToolError(
+                phrase("The hooks added secrets: {secrets}", secrets=format_secrets(new))
+            )
+        self._changed_later.extend(names)
+        return names
+
     def commit(self, message: str) -> str:
         """Commit, and return the new commit in words."""
         if not self._private_git.run(*_DIFF, "--name-only", "-z"):
             raise ToolError(phrase("There is nothing to commit."))
         refuse_links(self._real_git)
         kept = [name for name in self.selection.present if name not in self.withheld]
-        _update_index(self._real_git, kept, self.selection.deleted)
+        _update_index(self._real_git, [*kept, *self._changed_later], self.selection.deleted)
         (self._real_git.git.folders.common_dir / "logs").mkdir(exist_ok=True)
         stdin = message.encode("utf-8", "replace")
         # With nothing left to find out, git looks into no other repository.
@@ -118,7 +166,10 @@ def staging(
             for scratch_path, secret_names in found.items()
             if scratch_path not in withheld
         }
-        yield Staging(selection, published, withheld, unscanned, real_git, private_git, commit_git)
+        yield Staging(
+            selection, published, withheld, unscanned, real_git, private_git, commit_git,
+            secret_names_in,
+        )  # fmt: skip
 
 
 def _identity_variables(git: GitRuns) -> dict[str, str]:
@@ -155,6 +206,10 @@ def _prepare_index(real: GitRuns, git: GitRuns, *, whole: bool) -> None:
     if not whole:
         has_commit = git.succeeds("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
         git.run("read-tree", *(("--reset", "HEAD") if has_commit else ("--empty",)))
+    _skip_submodules(git)
+
+
+def _skip_submodules(git: GitRuns) -> None:
     if inner := submodules(git):  # git would ask each for its newest commit
         stdin = b"".join(name + b"\0" for name in inner)
         git.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=stdin)

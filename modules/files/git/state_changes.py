@@ -17,7 +17,14 @@ from functools import cached_property
 from pathlib import Path
 
 from modules.files.git.index_file import same_index
-from modules.files.git.state_names import Refs, parse_packed_refs, without_packed_refs
+from modules.files.git.state_names import (
+    Refs,
+    is_ref,
+    own_name,
+    parse_packed_refs,
+    split_submodule,
+    without_packed_refs,
+)
 
 _PACKED = "packed-refs"
 _LOCK_SECONDS = 1.0  # as git waits for a lock of `packed-refs`
@@ -55,7 +62,7 @@ class GitStateChange:
 
     @property
     def is_ref(self) -> bool:
-        return self.name.startswith("refs/")
+        return is_ref(self.name)
 
 
 @dataclass(frozen=True)
@@ -66,16 +73,31 @@ class GitState:
     read: Callable[[str], bytes]
 
     @cached_property
-    def packed(self) -> Refs:
-        """The refs in `packed-refs`. Raises `ValueError` for what git does not write."""
-        return parse_packed_refs(self.read(_PACKED)) if _PACKED in self.digests else {}
+    def _packed(self) -> dict[str, Refs]:
+        return {}
+
+    def packed(self, name: str) -> Refs:
+        """Return the refs in the file `packed-refs` beside the ref *name*, of which this reads all.
+
+        Their names are those in its repository. Raises `ValueError` for what git does not write.
+        """
+        file = _packed_file(name)
+        if file not in self._packed:
+            content = self.read(file) if file in self.digests else b""
+            self._packed[file] = parse_packed_refs(content)
+        return self._packed[file]
 
     def content(self, name: str) -> bytes | None:
         return self.read(name) if name in self.digests else None
 
     def ref(self, name: str) -> bytes | None:
         value = self.content(name)
-        return self.packed.get(name) if value is None else value.strip()
+        return self.packed(name).get(own_name(name)) if value is None else value.strip()
+
+
+def _packed_file(name: str) -> str:
+    """Return the name of the file `packed-refs` of the repository that *name* is in."""
+    return split_submodule(name)[0] + _PACKED
 
 
 def changes_between(before: GitState, after: GitState) -> list[GitStateChange]:
@@ -85,14 +107,16 @@ def changes_between(before: GitState, after: GitState) -> list[GitStateChange]:
     """
     names = before.digests.keys() | after.digests.keys()
     differing = {name for name in names if before.digests.get(name) != after.digests.get(name)}
-    refs = {name for name in differing if name.startswith("refs/")}
-    if _PACKED in differing:
-        packed_names = before.packed.keys() | after.packed.keys()
-        refs |= {n for n in packed_names if before.packed.get(n) != after.packed.get(n)}
+    refs = {name for name in differing if is_ref(name)}
+    packed_files = {name for name in differing if name == _packed_file(name)}
+    for file in packed_files:
+        old, new = before.packed(file), after.packed(file)
+        packed_names = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+        refs |= {file.removesuffix(_PACKED) + name for name in packed_names}
     changes = [GitStateChange(name, before.ref(name), after.ref(name)) for name in refs]
     changes += [
         GitStateChange(name, before.content(name), after.content(name))
-        for name in differing - refs - {_PACKED}
+        for name in differing - refs - packed_files
     ]
     return sorted((c for c in changes if c.old != c.new), key=lambda change: change.name)
 
@@ -109,16 +133,36 @@ def apply_changes(git: Path, changes: Sequence[GitStateChange]) -> None:
         locks = _Locks(git, stack)
         for name in _locked_names(changes):
             locks.take(name)
-        packed = _PackedRefs(git)
+        packed = {file: _PackedRefs(git, file) for file in _packed_files(changes)}
         pending = [change for change in changes if not _is_done(git, change, packed)]
         deleted = [change for change in pending if change.new is None]
-        packed.remove({change.name for change in deleted if change.is_ref}, locks)
+        for file, refs in packed.items():
+            refs.remove(_refs_beside(file, deleted), locks)
         for change in deleted:
             _remove(git, change.name)
             locks.give_back(change.name)  # a folder of that name may come in its place
         for change in pending:
             if change.new is not None:
                 _write(git, change.name, change.new + b"\n" if change.is_ref else change.new, locks)
+
+
+def remove_stale_locks(git: Path, changes: Sequence[GitStateChange]) -> None:
+    """Remove the locks that an `apply_changes` of *changes* left that was killed.
+
+    Only such as hold what it would write, or the beginning of it, are its own.
+    """
+    contents = {c.name: (c.new or b"") + (b"\n" if c.is_ref else b"") for c in changes}
+    with suppress(StateMoved):
+        deleted = [change for change in changes if change.new is None]
+        for file in _packed_files(changes):
+            gone = dict.fromkeys(_refs_beside(file, deleted))
+            contents[file] = without_packed_refs(read_state_file(git, file) or b"", gone)
+    for name in _locked_names(changes):
+        lock = f"{name}.lock"
+        with suppress(StateMoved, FileNotFoundError):
+            left = read_state_file(git, lock)
+            if left is not None and contents.get(name, b"").startswith(left):
+                (git / lock).unlink()
 
 
 def _check_name(name: str) -> None:
@@ -130,12 +174,27 @@ def _check_name(name: str) -> None:
 def _locked_names(changes: Sequence[GitStateChange]) -> list[str]:
     """Return the names whose locks git takes before it changes any of these, in a fixed order."""
     names = {_locked_name(change.name) for change in changes} - {""}
-    if any(change.is_ref for change in changes):
-        names.add(_PACKED)
-    return sorted(names)
+    return sorted(names | _packed_files(changes))
+
+
+def _packed_files(changes: Sequence[GitStateChange]) -> set[str]:
+    """Return the files `packed-refs` that may hold refs which are changed."""
+    return {_packed_file(change.name) for change in changes if change.is_ref}
+
+
+def _refs_beside(packed_file: str, changes: Sequence[GitStateChange]) -> set[str]:
+    """Return the refs of *changes* that *packed_file* may hold, by their names in there."""
+    refs = (change.name for change in changes if change.is_ref)
+    return {own_name(name) for name in refs if _packed_file(name) == packed_file}
 
 
 def _locked_name(name: str) -> str:
+    submodule, own = split_submodule(name)
+    locked = _locked_own_name(own)
+    return f"{submodule}{locked}" if locked else ""
+
+
+def _locked_own_name(name: str) -> str:
     head, _, inner = name.rpartition("/") if name.startswith("worktrees/") else ("", "", name)
     if inner in ("HEAD", "index") and head.count("/") <= 1:
         return name
@@ -202,32 +261,34 @@ class _Locks:
 
 @dataclass(frozen=True)
 class _PackedRefs:
-    """The file `packed-refs` of *git*, read when it is asked for."""
+    """The *file* `packed-refs` in *git*, read when it is asked for."""
 
     git: Path
+    file: str
 
     @cached_property
     def content(self) -> bytes:
-        return read_state_file(self.git, _PACKED) or b""
+        return read_state_file(self.git, self.file) or b""
 
     @cached_property
     def refs(self) -> Refs:
         try:
             return parse_packed_refs(self.content)
         except ValueError:
-            raise StateMoved(_PACKED) from None
+            raise StateMoved(self.file) from None
 
     def remove(self, names: set[str], locks: _Locks) -> None:
         gone = {name: b"" for name in names if name in self.refs} if names else {}
         if gone:
-            locks.replace(_PACKED, without_packed_refs(self.content, gone))
+            locks.replace(self.file, without_packed_refs(self.content, gone))
 
 
-def _is_done(git: Path, change: GitStateChange, packed: _PackedRefs) -> bool:
+def _is_done(git: Path, change: GitStateChange, packed: Mapping[str, _PackedRefs]) -> bool:
     """Return whether *change* is made already. Raises `StateMoved` if it cannot be."""
     current = read_state_file(git, change.name)
     if change.is_ref:
-        current = packed.refs.get(change.name) if current is None else current.strip()
+        refs = packed[_packed_file(change.name)]
+        current = refs.refs.get(own_name(change.name)) if current is None else current.strip()
     if current == change.new:
         return True
     is_index = change.name.rpartition("/")[2] == "index"
@@ -297,6 +358,6 @@ def _make_folders(git: Path, folder: Path) -> None:
 
 def _remove_empty_folders(git: Path, folder: Path) -> None:
     with suppress(OSError):  # not empty
-        while folder != git and folder.relative_to(git).as_posix() not in _KEPT_FOLDERS:
+        while folder != git and own_name(folder.relative_to(git).as_posix()) not in _KEPT_FOLDERS:
             folder.rmdir()
             folder = folder.parent

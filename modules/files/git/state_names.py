@@ -2,7 +2,8 @@
 
 That is where the branches, HEAD, the index and the stash stand, and what of a merge, a rebase or
 the like is under way. None of them is a setting: hooks, config, attributes, alternates and what
-says where a repository lies are not among them.
+says where a repository lies are not among them. Those of the repositories of submodules, which lie
+in `modules`, are among them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,15 @@ _STEP_FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
 _STEP_FILE = re.compile(r"[\w.-]{1,100}")
 _NEVER = frozenset({"gpg_sign_opt"})  # an option for the program that signs
 _WORKTREE = re.compile(r"worktrees/(?P<name>[^/]+)/(?P<inner>.+)")
+_MODULES = "modules"
+_IN_REPOSITORY = _FILES | {
+    *(*_TREES, *_STEP_FOLDERS, _MODULES, "worktrees", "objects", "hooks", "info", "branches"),
+    *("remotes", "config", "config.worktree", "commondir", "gitdir", "shallow", "reftable"),
+    *("description", "rr-cache", "lfs", "FETCH_HEAD", "gc.log", "gc.pid", "common", "svn"),
+}
+"""Names by which the folder of a submodule is known to end: a submodule whose own name has one of
+these after its first `/` is not found, and left alone.
+"""
 
 _FORBIDDEN = re.compile(
     r"[\0-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|[/.]$"
@@ -40,7 +50,54 @@ def is_state_file(name: str) -> bool:
     if match := _WORKTREE.fullmatch(name):
         inner = match["inner"]
         return inner in _WORKTREE_FILES or (inner != "packed-refs" and _is_own_state(inner))
-    return _is_own_state(name)
+    return _is_own_state(split_submodule(name)[1])
+
+
+def split_submodule(name: str) -> tuple[str, str]:
+    """Return the folder of the submodule that *name*, a path in a repository, lies in, and the
+    rest.
+
+    The folder is "" for what is the repository's own, else it ends with `/`. The rest is "" for
+    what leads to submodules only.
+    """
+    if not name.startswith(_MODULES):
+        return "", name
+    parts = name.split("/")
+    start = 0
+    while parts[start] == _MODULES:
+        # The first word is always part of a submodule's name, whatever it is.
+        ends = (n for n in range(start + 2, len(parts)) if parts[n] in _IN_REPOSITORY)
+        end = next(ends, None)
+        if end is None:
+            return "/".join([*parts[:start], ""]), ""
+        start = end
+    return "".join(f"{part}/" for part in parts[:start]), "/".join(parts[start:])
+
+
+def own_name(name: str) -> str:
+    """Return *name*, a path in a repository or in that of a submodule in it, within that."""
+    return split_submodule(name)[1]
+
+
+def is_ref(name: str) -> bool:
+    """Return whether the file *name* is a ref, of a submodule too."""
+    return own_name(name).startswith("refs/")
+
+
+def of_shared_submodules(
+    one: Mapping[str, str], other: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return both states without the submodules that only one of them has.
+
+    One comes by a clone and goes with all that was in it: that is nothing to undo.
+    """
+
+    def is_shared(name: str) -> bool:
+        head = f"{split_submodule(name)[0]}HEAD"
+        return head == "HEAD" or (head in one and head in other)
+
+    first = {name: content for name, content in one.items() if is_shared(name)}
+    return first, {name: content for name, content in other.items() if is_shared(name)}
 
 
 def _is_own_state(name: str) -> bool:
@@ -52,10 +109,18 @@ def _is_own_state(name: str) -> bool:
     return top in _TREES
 
 
+def is_of_remote(name: str) -> bool:
+    """Return whether the file or ref *name* says what others have: no undo changes that."""
+    return own_name(name).startswith(("refs/remotes/", "logs/refs/remotes/"))
+
+
 def may_hold_state(folder: str) -> bool:
     """Return whether a file in *folder*, a path in a repository, may be one of them."""
-    parts = folder.split("/")
-    if parts[0] == "worktrees":
+    name = split_submodule(folder)[1]
+    if not name:
+        return True
+    parts = name.split("/")
+    if parts[0] == "worktrees" and name == folder:
         parts = parts[2:]
         if not parts:
             return True
@@ -84,7 +149,7 @@ def parse_packed_refs(content: bytes) -> Refs:
         if line.startswith((b"#", b"^")) or not line:
             continue
         value, space, name = line.partition(b" ")
-        if not space or not is_object_id(value):
+        if not space or not is_object_id(value) or not name.startswith(b"refs/"):
             raise ValueError(f"no line of packed refs: {line[:100]!r}")
         refs[name.decode("utf-8", "surrogateescape")] = value
     return refs

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from modules.practice.requests.steps import JobFailed, StepAnswer
 from modules.practice.voice import Voice
-from modules.terminal_ops import (
+from modules.runs.run_texts import (
     CHANGES_UNKNOWN,
     FILES_PREFIXES,
     NO_OUTPUT,

@@ -18,7 +18,7 @@ from core.conversation.result_texts import (
 )
 from modules.practice.practice_reply import PracticeCall
 from modules.practice.voice import Voice, code
-from modules.terminal_ops import STOPPED_RUN_PREFIX
+from modules.runs.run_texts import STOPPED_RUN_PREFIX
 
 STOPPED_PREFIXES = (STOPPED_TEXT, STOPPED_RUN_PREFIX, NOT_RUN_PREFIX, NO_ANSWER_PREFIX)
 _OLD_FAILED_PREFIX = "Error:"

@@ -21,14 +21,12 @@ from pathlib import Path
 from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
-from modules.sandbox.git.stand_in import OBJECTS_IN_SANDBOX
+from modules.sandbox.git.stand_in import LFS_IN_SANDBOX, MODULES_IN_SANDBOX, OBJECTS_IN_SANDBOX
 from modules.sandbox.home.home_variables import HOME_IN_SANDBOX, home_variables, own_programs
 from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
 from modules.sandbox.network.variables import OFFLINE_VARIABLES
 from modules.sandbox.types import MEBIBYTE, PORT, Limits
 
-BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
-"""Paths where bubblewrap may be; PATH is not used, where a project may have put its own."""
 CLEAN_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 _MERGED_USR = ("bin", "sbin", "lib", "lib64", "lib32", "libx32")
@@ -154,6 +152,16 @@ def environment_of(plan: MountPlan, home: Path, *, is_cut_off: bool = True) -> d
     return variables | dict(plan.variables)
 
 
+def terminal_variables() -> dict[str, str]:
+    """Return what a program with a terminal finds otherwise: its kind, and a real editor.
+
+    It is the plainest kind that has keys and colours, so what is drawn needs the least of ours.
+    """
+    editors = (f"/usr/bin/{name}" for name in ("vi", "nano"))
+    editor = next((path for path in editors if os.access(path, os.X_OK)), None)
+    return {"TERM": "linux", **({"EDITOR": editor} if editor else {})}
+
+
 def _environment_options(environment: Mapping[str, str]) -> Iterator[str]:
     yield "--clearenv"
     for name, value in environment.items():
@@ -232,22 +240,34 @@ def _project_mounts(plan: MountPlan) -> Iterator[str]:
         yield from (f"{option}-try" if path in plan.siblings else option, str(path), str(path))
     for path in (*plan.own_code, *plan.repository):
         if plan.git_stand_in and path == plan.project / ".git":
-            yield from _git_mounts(path, plan.git_stand_in)
+            yield from _git_mounts(path, plan.git_stand_in, plan)
         else:
             yield from ("--ro-bind", str(path), str(path))
     for path, source in plan.replaced:
         yield from ("--ro-bind", str(source), str(path))
     for path in plan.hidden:
-        yield from _hide(path)
+        if plan.git_stand_in and path == plan.project / ".git":
+            yield from ("--bind", str(plan.git_stand_in), str(path))
+        else:
+            yield from _hide(path)
     yield from ("--remount-ro", "/")
 
 
-def _git_mounts(git: Path, stand_in: Path) -> Iterator[str]:
-    """Show *stand_in* at *git*, and the objects and submodules of that read-only."""
+def _git_mounts(git: Path, stand_in: Path, plan: MountPlan) -> Iterator[str]:
+    """Show *stand_in* at *git*, and the objects and hooks of that read-only, also of submodules.
+
+    So are all of the submodules of which it has none.
+    """
     yield from ("--ro-bind", str(git / "objects"), OBJECTS_IN_SANDBOX)
+    if plan.git_lfs:
+        yield from ("--ro-bind", str(plan.git_lfs), LFS_IN_SANDBOX)
+    if plan.git_modules:
+        yield from ("--ro-bind", str(plan.git_modules), MODULES_IN_SANDBOX)
     yield from ("--bind", str(stand_in), str(git))
-    if (git / "modules").is_dir():
-        yield from ("--ro-bind", str(git / "modules"), str(git / "modules"))
+    for path in plan.git_read_only:
+        yield from ("--ro-bind", str(path), str(path))
+    if plan.git_hooks:
+        yield from ("--ro-bind", str(plan.git_hooks), str(git / "hooks"))
 
 
 def _hide(path: Path) -> Iterator[str]:

@@ -6,13 +6,15 @@ when the other end of the gate is closed, which means that whoever started it is
 
 With "confine" set, Landlock (Linux, include/uapi/linux/landlock.h) and the system call filter are
 put on the program; without, only the limits are. With "outside" set not even these are, and it has
-the environment of this process. Elsewhere than on Linux there is no reaper: a
+the environment of this process. With "leaves" set, what it started goes on when it has ended by
+itself: the machine is the agent's own. Elsewhere than on Linux there is no reaper: a
 process that has left its parents and their group is not found again.
 """
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -20,6 +22,7 @@ import select
 import signal
 import struct
 import sys
+import termios
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -35,6 +38,13 @@ _VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1, 2, 4, 8
 _REFER, _TRUNCATE, _DEVICE_CONTROL = 1 << 13, 1 << 14, 1 << 15
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
+_DEFAULTS = (
+    *(signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE),
+    signal.SIGXFSZ,
+)
+"""Signals that a program finds as usual: Python ignores the last two, and a shell the two before
+them for what it begins in the background.
+"""
 _SCOPES = 3  # abstract sockets and signals stay inside
 
 
@@ -57,7 +67,8 @@ def main() -> None:
         _exec_program(settings, sys.argv[2:])
     _report(settings, {"child-pid": child})
     code = _wait(child, settings["gate"], wakeup_read)
-    _kill_descendants(child)
+    if code is None or not settings["leaves"]:
+        _kill_descendants(child)
     if code is not None:
         _report(settings, {"exit-code": code})
     os._exit(code if code is not None else 1)
@@ -67,11 +78,11 @@ def _exec_program(settings: dict[str, Any], command: list[str]) -> None:
     """Turn this process into the program; never returns."""
     try:
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGCHLD):
+        for number in _DEFAULTS:
             signal.signal(number, signal.SIG_DFL)
         if _IS_LINUX:
             _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.setsid()
+        _begin_session(has_terminal=settings["terminal"])
         if not os.read(settings["gate"], 1):
             os._exit(1)
         os.chdir(settings["folder"])
@@ -92,6 +103,13 @@ def _exec_program(settings: dict[str, Any], command: list[str]) -> None:
         os.write(2, f"launcher: {error}\n".encode())
     finally:
         os._exit(126)
+
+
+def _begin_session(*, has_terminal: bool) -> None:
+    """Begin a session of our own, if need be with the standard input as its terminal."""
+    os.setsid()
+    if has_terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _wait(child: int, gate: int, signals: int) -> int | None:
@@ -228,15 +246,18 @@ def _allow_except(ruleset_fd: int, path: str, access: int, exceptions: dict[str,
     """Allow *access* at and below *path*, of what is *exceptions* only as much as that says.
 
     A rule holds for all that is below, and none takes anything away: so in a folder with something
-    kept in it each other thing gets a rule of its own, and the folder itself can only be listed.
+    kept in it each other thing gets a rule of its own, and the folder itself only what all of the
+    kept may have too.
     """
     access &= exceptions.get(path, access)
-    if not any(kept_path.startswith(f"{path}/") for kept_path in exceptions):
+    kept = [right for kept, right in exceptions.items() if kept.startswith(f"{path}/")]
+    if not kept:
         if access:
             _allow(ruleset_fd, path, access)
         return
-    if access & _READ_FOLDER:
-        _allow(ruleset_fd, path, _READ_FOLDER)
+    everywhere = access & (_READ_FOLDER | min(kept))
+    if everywhere:
+        _allow(ruleset_fd, path, everywhere)
     with suppress(OSError), os.scandir(path) as entries:  # closed to us, so to the program
         for entry in entries:
             if not entry.is_symlink():  # a rule would be for what it leads to

@@ -31,7 +31,7 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _X32_BIT = 0x40000000  # the bit that marks the x32 calls, another door to the same kernel
 _CLONE_NEW_FLAGS = 0x7E020000
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _UNIX, _INET, _INET6 = 1, 2, 10
 _STREAM, _DATAGRAM = 1, 2
 _CREATE_FLAGS = 0o100 | 0o20000000  # O_CREAT, O_TMPFILE
@@ -96,7 +96,7 @@ def _argument_rules(architecture: _Architecture, isolation: Isolation) -> list[I
         "clone", [*_if_any_bit(0, _CLONE_NEW_FLAGS), _return_error(errno.EPERM)], architecture
     )
     # Only the low half of the command counts for the kernel; comparing all of it is a known hole.
-    rules += _for_call("ioctl", _refuse_values(1, _TIOCSTI, _TIOCLINUX), architecture)
+    rules += _for_call("ioctl", _refuse_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD), architecture)
     rules += _socket_rules(architecture, isolation)
     for name, process in PROCESS_ARGUMENT.items() if isolation == "none" else ():
         body = [(_LOAD, 0, 0, _argument(process)), (_EQUAL, 1, 0, 0), _return_error(errno.EPERM)]

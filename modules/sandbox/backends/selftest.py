@@ -5,18 +5,22 @@ Versions say nothing: a distribution, a container or a switch may refuse what th
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from modules.sandbox.backends.bubblewrap import BWRAP_PATHS, Bubblewrap
+from modules.sandbox.backends.bubblewrap import Bubblewrap
+from modules.sandbox.backends.known_tier import (
+    BWRAP_PATHS,
+    KnownTier,
+    forget_known_tier,
+    read_known_tier,
+    write_known_tier,
+)
 from modules.sandbox.backends.launcher import landlock_version
 from modules.sandbox.backends.seatbelt import PROGRAM
 from modules.sandbox.backends.seccomp import NoFilter
@@ -27,7 +31,6 @@ from modules.sandbox.run.execution import Execution, NotStarted
 from modules.sandbox.types import LauncherTierName, Limits, Program, TierName
 from utils.i18n import UserError
 
-_FORMAT_VERSION = 4  # raise it when what a tier promises changes
 _LIMITS = Limits(seconds=60)  # what is given up here is given up until the next boot
 _LAUNCHER_TIERS: dict[str, LauncherTierName] = {
     "C": TierName.LANDLOCK,
@@ -79,23 +82,21 @@ class SelfTest:
 
     def __init__(self, cache_folder: Path) -> None:
         self._cache = cache_folder
-        self._file = cache_folder / "tier.json"
 
     def find(self) -> SelfTestResult:
-        key = _machine_key()
-        if remembered := self._remembered(key):
-            return remembered
+        if known := read_known_tier(self._cache, BWRAP_PATHS):
+            return SelfTestResult(self._tier_of(known), known.failure)
         try:
             found = self._search()
         except OSError as error:  # a full disk, for one, says nothing of the machine
             failure = f"{self._cache}: {error.strerror}"
             unconfined = LauncherTier(TierName.LIMITS_ONLY, self._cache)
             return SelfTestResult(unconfined, failure, is_temporary=True)
-        self._remember(key, found)
+        write_known_tier(self._cache, BWRAP_PATHS, _known(found))
         return found
 
     def forget(self) -> None:
-        self._file.unlink(missing_ok=True)
+        forget_known_tier(self._cache)
 
     def _search(self) -> SelfTestResult:
         failure = None
@@ -156,50 +157,16 @@ class SelfTest:
         finally:
             planner.mount_points.remove_record()
 
-    def _remembered(self, key: list[str]) -> SelfTestResult | None:
-        try:
-            stored = json.loads(self._file.read_text(encoding="utf-8"))
-            if stored["key"] != key:
-                return None
-            return SelfTestResult(self._tier_from_json(stored["tier"]), stored["failure"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def _tier_from_json(self, stored: dict[str, str | bool]) -> Tier:
-        if "program" not in stored:
-            return LauncherTier(_LAUNCHER_TIERS[str(stored["tier"])], self._cache)
-        program = Path(str(stored["program"]))
-        return BubblewrapTier(Bubblewrap(program, bool(stored["proc"]), bool(stored["locks"])))
-
-    def _remember(self, key: list[str], found: SelfTestResult) -> None:
-        stored = {"key": key, "tier": _as_json(found.tier), "failure": found.failure}
-        new = self._file.with_suffix(f".{os.getpid()}")
-        with suppress(OSError):  # then the next start tests again
-            self._cache.mkdir(parents=True, exist_ok=True)
-            new.write_text(json.dumps(stored), encoding="utf-8")
-            new.rename(self._file)
+    def _tier_of(self, known: KnownTier) -> Tier:
+        if known.program is None:
+            return LauncherTier(_LAUNCHER_TIERS[known.name], self._cache)
+        has_proc = known.name is TierName.BUBBLEWRAP
+        return BubblewrapTier(Bubblewrap(known.program, has_proc, known.locks_namespaces))
 
 
-def _as_json(tier: Tier) -> dict[str, str | bool]:
-    if isinstance(tier, BubblewrapTier):
-        bubblewrap = tier.bubblewrap
-        return {
-            "program": str(bubblewrap.program),
-            "proc": bubblewrap.has_proc,
-            "locks": bubblewrap.disables_userns,
-        }
-    return {"tier": tier.name}
-
-
-def _machine_key() -> list[str]:
-    """Return what, when it changes, makes a new test necessary."""
-    facts = [str(_FORMAT_VERSION), os.uname().release, str(os.getuid())]
-    for path in BWRAP_PATHS:
-        if path.is_file():
-            status = path.stat()
-            facts.append(f"{path} {status.st_ino} {status.st_mtime_ns}")
-    try:
-        facts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
-    except OSError:
-        facts.append("")
-    return facts
+def _known(found: SelfTestResult) -> KnownTier:
+    tier = found.tier
+    if not isinstance(tier, BubblewrapTier):
+        return KnownTier(tier.name, found.failure)
+    bubblewrap = tier.bubblewrap
+    return KnownTier(tier.name, found.failure, bubblewrap.program, bubblewrap.disables_userns)

@@ -12,7 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from modules.sandbox.backends.bubblewrap import Bubblewrap, Descriptors, environment_of
+from modules.sandbox.backends.bubblewrap import (
+    Bubblewrap,
+    Descriptors,
+    environment_of,
+    terminal_variables,
+)
 from modules.sandbox.backends.seatbelt import arguments as seatbelt
 from modules.sandbox.backends.seccomp import filter_program
 from modules.sandbox.filesystem.etc import exposed_paths
@@ -31,6 +36,16 @@ from utils.text.clean import visible
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _RELAY = Path(__file__).parents[1] / "network" / "relay.py"
 # `read` and `eval` are built in: the command needs no file and no second process.
+_TAKE_TERMINAL = (
+    *("/usr/bin/setsid", "-c"),  # of util-linux, as nsenter is
+    *("/bin/bash", "-c"),
+    '[ -c /dev/console ] && exec <>/dev/console >&0 2>&0; exec "$@"',
+    "bash",
+)
+"""Beginning of a command that becomes the leader of a session with the terminal it is given.
+
+bubblewrap shows that as /dev/console; opened there, it has a name that programs find.
+"""
 _BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-{1}; eval "unset -v code; $code"'
 
 
@@ -89,6 +104,8 @@ class BubblewrapTier:
         environment = environment_of(plan, HOME_IN_SANDBOX)
         if is_prewarmed:
             environment["HOME"] = WAITING_HOME
+        if program.has_terminal:
+            environment |= terminal_variables()
         memory_folders = (Path("/tmp"), Path("/dev/shm"))  # noqa: S108
         return LaunchSpec(
             wrapper=lambda descriptors: [
@@ -98,6 +115,7 @@ class BubblewrapTier:
                 ),
             ],
             command=lambda code_fd, control_fd: [
+                *(_TAKE_TERMINAL if program.has_terminal else ()),
                 *_relay_command(plan),
                 *command_for(program, plan, HOME_IN_SANDBOX, code_fd, control_fd),
             ],
@@ -108,7 +126,10 @@ class BubblewrapTier:
             notes=_notes(plan, plan.read_only_folders),
             is_prewarmed=is_prewarmed,
             has_user_namespace=True,
+            checked_mounts=plan.inner_repositories,
             reads_input=program.reads_input,
+            has_terminal=program.has_terminal,
+            separate_errors=program.separate_errors,
         )
 
 
@@ -147,7 +168,10 @@ class LauncherTier:
         }
         if is_prewarmed:
             environment["HOME"] = WAITING_HOME
+        if program.has_terminal:
+            environment |= terminal_variables()
         settings = self._settings(plan, scratch, limits, environment)
+        settings["terminal"] = program.has_terminal
         return LaunchSpec(
             wrapper=lambda descriptors: _launcher_command(settings, descriptors),
             command=lambda code_fd, control_fd: [
@@ -161,15 +185,20 @@ class LauncherTier:
             notes=_notes(plan, _unwritable_folders(plan) if self.name is TierName.LANDLOCK else ()),
             end_signal=signal.SIGTERM,
             is_prewarmed=is_prewarmed,
+            reads_input=program.reads_input,
+            has_terminal=program.has_terminal,
+            separate_errors=program.separate_errors,
         )
 
     def _settings(
         self, plan: MountPlan, scratch: Path, limits: Limits, environment: Mapping[str, str]
     ) -> dict[str, Any]:
         """Return what the launcher is told, but for the descriptors."""
-        written = (plan.project, scratch, plan.home, Path(os.devnull))
+        written = (plan.project, scratch, plan.home, Path(os.devnull), Path("/dev/tty"))
+        kept = (*plan.own_code, *plan.protected_links, *plan.kept_repositories)
         return {
             "outside": False,
+            "leaves": False,
             "confine": self.name is TierName.LANDLOCK,
             "limits": inner_limits(replace(limits, seconds=MAX_SECONDS)),
             "folder": str(plan.project),
@@ -177,7 +206,7 @@ class LauncherTier:
             "environment": environment,
             "read": _readable_paths(),
             "write": [str(path) for path in written if path],
-            "own": [str(path) for path in (*plan.own_code, *plan.protected_links)],
+            "own": [str(path) for path in kept],
             "hidden": [str(path) for path in plan.hidden],
             "shown": [str(path) for path in _shown_folders(plan)],
             "covered": [str(path) for path in plan.toolchains.covered],
@@ -195,15 +224,27 @@ def _launcher_command(settings: Mapping[str, Any], descriptors: Descriptors) -> 
 
 
 def outside_spec(
-    project: Path, program: Program, environment: Mapping[str, str], interpreter: Interpreter | None
+    project: Path,
+    program: Program,
+    environment: Mapping[str, str],
+    interpreter: Interpreter | None,
+    *,
+    leaves: bool = False,
 ) -> LaunchSpec:
     """Return how to launch *program* outside of every sandbox, as the person would themselves.
 
-    Only time and output are limited. It gets *environment*, which no list of processes shows.
+    Only time and output are limited. It gets *environment*, which no list of processes shows. What
+    it *leaves* running goes on when it has ended by itself.
     """
 
     def launcher(descriptors: Descriptors) -> list[str]:
-        settings = {"outside": True, "confine": False, "folder": str(project)}
+        settings = {
+            "outside": True,
+            "leaves": leaves,
+            "confine": False,
+            "folder": str(project),
+            "terminal": program.has_terminal,
+        }
         return _launcher_command(settings, descriptors)
 
     return LaunchSpec(
@@ -213,8 +254,11 @@ def outside_spec(
         seccomp=b"",
         folders=(project,),
         end_signal=signal.SIGTERM,
-        environment=environment,
+        environment={**environment, **(terminal_variables() if program.has_terminal else {})},
         has_limits=False,
+        reads_input=program.reads_input,
+        has_terminal=program.has_terminal,
+        separate_errors=program.separate_errors,
     )
 
 
@@ -239,7 +283,7 @@ def command_for(
 
 def _command_with(program: Program, interpreter: Interpreter | None, code_fd: int) -> Sequence[str]:
     if program.language == "bash":
-        input_file = "" if program.reads_input else " </dev/null"
+        input_file = "" if program.reads_input or program.has_terminal else " </dev/null"
         return ["/bin/bash", "-c", _BASH.format(code_fd, input_file), "bash"]
     if interpreter is None:
         raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
@@ -291,65 +335,3 @@ def _notes(plan: MountPlan, read_only: Sequence[Path]) -> tuple[Phrase, ...]:
         folders=", ".join(visible(str(path)) for path in read_only),
     )
     return (note, read_only_note) if note else (read_only_note,)
-
-
-def tier_name(tier: TierName, *, has_group: bool = False) -> Phrase:
-    """Return the name for people; with a control group, A is called A+."""
-    match tier:
-        case TierName.BUBBLEWRAP if has_group:
-            return phrase("A+: bubblewrap and a control group")
-        case TierName.BUBBLEWRAP:
-            return phrase("A: bubblewrap")
-        case TierName.BUBBLEWRAP_WITHOUT_PROC:
-            return phrase("B: bubblewrap without /proc")
-        case TierName.LANDLOCK:
-            return phrase("C: Landlock")
-        case TierName.SEATBELT:
-            return phrase("M: Seatbelt (never tried out by its makers)")
-        case TierName.LIMITS_ONLY:
-            return phrase("D: limits only")
-
-
-_LATE_MEMORY_AND_DISK = phrase(
-    "memory and disk use beyond the limits for up to a second, until it is noticed"
-)
-_LATE_DISK = phrase("disk use beyond the limit for up to a second, until it is noticed")
-_WITH_NAMESPACES = (
-    phrase("the number of files it makes"),
-    phrase("files that your other programs run later: hooks, editor tasks, nested repositories"),
-    phrase("sockets that your other programs keep inside the project"),
-    phrase("errors in the kernel itself"),
-)
-_WITH_LANDLOCK = (
-    phrase("names, sizes and times of files outside the project"),
-    phrase("permissions and times of files outside the project, which it can change"),
-    phrase("the project's .git while a program runs; git's settings and hooks are put back"),
-    phrase("the command lines of your other programs"),
-    phrase(".env files: a program reads their real values, though what it prints stays hidden"),
-    *_WITH_NAMESPACES,
-)
-_WITH_SEATBELT = (
-    phrase("anything for certain: this way to confine was written from books and never tried"),
-    phrase("names, sizes and times of files outside the project"),
-    phrase("memory and disk use beyond the limits until it is noticed"),
-    phrase("processes that have left their group: these may outlive the call"),
-    phrase("files that your other programs run later: hooks, editor tasks, nested repositories"),
-    phrase("errors in the kernel itself"),
-)
-_WITH_NOTHING = (
-    phrase("anything but time, output and file size: programs can do all that you can"),
-)
-
-
-def unprotected(tier: TierName, *, has_group: bool = False) -> tuple[Phrase, ...]:
-    """Return everything that programs of *tier* may still reach."""
-    noticed_late = _LATE_DISK if has_group else _LATE_MEMORY_AND_DISK
-    match tier:
-        case TierName.BUBBLEWRAP | TierName.BUBBLEWRAP_WITHOUT_PROC:
-            return (noticed_late, *_WITH_NAMESPACES)
-        case TierName.LANDLOCK:
-            return (*_WITH_LANDLOCK, noticed_late)
-        case TierName.SEATBELT:
-            return _WITH_SEATBELT
-        case TierName.LIMITS_ONLY:
-            return _WITH_NOTHING

@@ -22,7 +22,7 @@ EXPORTS = {
     "approved_python": ["ApprovedPython"],
     "etc": ["exposed_paths", "user_name"],
     "folder_removal": ["remove_scratch"],
-    "folders": ["list_entries"],
+    "folders": ["list_entries", "real_path"],
     "interpreter": ["Interpreter"],
     "mount_points": ["MountPoints", "is_empty_folder"],
     "mounts": ["MountPlan", "MountPlanner"],

@@ -66,6 +66,15 @@ class MountPoints:
             os.write(record, "".join(f"{name}\n" for name in names).encode())
             yield self._sync_fd()
 
+    @contextmanager
+    def unused(self) -> Iterator[None]:
+        """Keep all others from using any while the block lasts.
+
+        Raises `BlockingIOError` when somebody does.
+        """
+        with self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB):
+            yield
+
     def remove_record(self) -> None:
         """Remove our record; only for a project that nobody else knows of."""
         self._file.unlink(missing_ok=True)

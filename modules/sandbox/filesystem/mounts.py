@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from modules.files.git.git_guard import repository_paths
-from modules.files.own_code import OwnCode, break_hard_links
+from modules.files.own_code import OwnCode, break_hard_links, linked_libraries
 from modules.sandbox.filesystem.devices import DeviceNodes
 from modules.sandbox.filesystem.etc import PreparedEtc, account_home
 from modules.sandbox.filesystem.folders import real_path
@@ -82,7 +83,17 @@ class MountPlan:
     cover: Path | None = None
     """An empty file, to show in the place of what `toolchains` covers."""
     git_stand_in: Path | None = None
-    """Folder to show, writable, in the place of the project's `.git`."""
+    """Folder to show, writable, in the place of the project's `.git`, also where there is none."""
+    git_hooks: Path | None = None
+    """Hooks to show in that folder."""
+    git_modules: Path | None = None
+    """The folder of the repositories of submodules, of some of which that folder has stand-ins."""
+    git_lfs: Path | None = None
+    """The folder of the contents of git-lfs, to show beside the objects."""
+    git_read_only: tuple[Path, ...] = ()
+    """Those of which it has none."""
+    kept_repositories: tuple[Path, ...] = ()
+    """What a program without mounts may only read, there or not: each a `.git`."""
 
     @property
     def read_only_folders(self) -> tuple[Path, ...]:
@@ -94,6 +105,13 @@ class MountPlan:
         """The installation of the interpreter, if it is not shown as one of the toolchains."""
         prefix = self.interpreter.prefix if self.interpreter else None
         return None if prefix is None or self.toolchains.holds(prefix) else prefix
+
+    @property
+    def inner_repositories(self) -> tuple[Path, ...]:
+        """Return the repositories inside the project, and the folders that lead to them."""
+        own = self.project / ".git"
+        inner = [one for one in self.repository if self.project in one.parents and one != own]
+        return (*self.leading_to(inner), *inner)
 
     def leading_to(self, paths: Sequence[Path]) -> tuple[Path, ...]:
         """Return the folders between the project and *paths*, from above downwards."""
@@ -274,8 +292,9 @@ class MountPlanner:
             self._is_checked = True
 
     def _break_hard_links(self) -> None:
-        """Give our own code no other name (hard link) in the project."""
-        for path in map(self._project.joinpath, self._own_code.paths):
+        """Give our own code no other name (hard link) by which a program could change it."""
+        own_paths = map(self._project.joinpath, self._own_code.paths)
+        for path in chain(own_paths, linked_libraries()):
             if path not in self._hidden:
                 try:
                     break_hard_links(path)

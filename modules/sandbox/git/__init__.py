@@ -3,19 +3,32 @@
 - baseline           Baseline of the files that git obeys in a repository, taken before a run, to
                      restore after it.
 - harmless_lines     Harmless lines of files in which git would also run what a line says.
+- inner_repositories  Repositories in a project beside its own: all that git would take for one, and
+                     obey.
+- new_repository     New repository of a project that had none: made apart of what a run of
+                     `git init` left, by us.
 - object_quarantine  Quarantine of the objects that a run has made, from which only whole ones are
                      taken over.
 - protection         Protection of git's dangerous files by restoring them, where a tier cannot keep
                      them read-only.
 - run_record         Record of the git baselines, on disk for as long as a run takes, so that a kill
                      loses nothing.
+- shared_protection  The protection of git's files that all sandboxes around a project share, made
+                     at its first use.
 - stand_in           Stand-in of a project's `.git` that programs may write to, and taking over what
                      they did there.
+- stand_in_files     Files of the stand-in: stamps by which a change is seen, copies, and the folder
+                     they are in.
 - state_check        Check of what a run has done to the state of a repository, before any of it is
                      taken over.
+- submodules         Submodules whose repositories lie in that of the project: which of them
+                     programs may change.
+- takeover_journal   Journal of a take-over of git's state: one that was cut short by a kill is
+                     brought to its end.
 """
 
 EXPORTS = {
-    "protection": ["GitProtection", "git_protection_of", "restoration_notes"],
-    "stand_in": ["GitStandIn", "OBJECTS_IN_SANDBOX"],
+    "protection": ["GitProtection", "restoration_notes"],
+    "shared_protection": ["git_protection_of", "is_git_protected"],
+    "stand_in": ["GitStandIn", "LFS_IN_SANDBOX", "MODULES_IN_SANDBOX", "OBJECTS_IN_SANDBOX"],
 }

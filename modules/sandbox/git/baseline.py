@@ -12,14 +12,15 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.git.harmless_lines import (
     NEW_REPOSITORY_LINES,
+    PROJECT_REPOSITORY_LINES,
     STATE_FILE_LINES,
     without_harmful_lines,
 )
@@ -60,6 +61,8 @@ class Baseline:
     links: dict[str, bytes]
     is_new: bool = False
     """Whether a run has made it, as ordinary work may: then nothing was there before."""
+    new_lines: Mapping[str, re.Pattern[bytes]] = field(default_factory=dict)
+    """Lines that do no harm in the files of a new one."""
 
     @classmethod
     def take(cls, folder: Path) -> Baseline:
@@ -78,10 +81,11 @@ class Baseline:
         )
 
     @classmethod
-    def take_new(cls, folder: Path) -> Baseline:
-        """Return that of a *folder* that a run has made."""
+    def take_new(cls, folder: Path, *, is_project: bool = False) -> Baseline:
+        """Return that of a *folder* that a run has made, the project's repository or another."""
         real = os.path.realpath(folder)
-        return cls(folder, _fingerprint(folder), real, {}, {}, {}, {}, is_new=True)
+        lines = PROJECT_REPOSITORY_LINES if is_project else NEW_REPOSITORY_LINES
+        return cls(folder, _fingerprint(folder), real, {}, {}, {}, {}, True, lines)
 
     @property
     def identity(self) -> Identity | None:
@@ -130,7 +134,7 @@ class Baseline:
             if os.path.lexists(path) and not is_folder(path):
                 path.unlink()
         names = dict.fromkeys((*self.files, *_baseline_names(self.folder)))
-        partly = STATE_FILE_LINES | NEW_REPOSITORY_LINES if self.is_new else STATE_FILE_LINES
+        partly = {**STATE_FILE_LINES, **self.new_lines}
         changed_files = [
             name for name in names if not self._is_unchanged(name) and name not in partly
         ]

@@ -43,10 +43,14 @@ STATE_FILE_LINES = {
 """By path in a repository: what a line may be that git obeys while something is under way."""
 
 _SETTING = re.compile(
-    rb'\[(core|submodule|(remote|branch) "[^"\\]*")\]'
+    rb'\[(core|user|submodule|(remote|branch|submodule) "[^"\\]*")\]'
     rb"|\t(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|symlinks"
     rb"|precomposeunicode|active|merge|remote) = [\w./-]*"
-    rb"|\tworktree = (\.\./)+[\w./-]+|\t(url|fetch) = [^\\\"]*|\s*"
+    rb"|\tworktree = (\.\./)+[\w./-]+|\t(url|fetch|name|email) = [^\\\"]*|\s*"
+)
+_PROJECT_SETTING = re.compile(
+    rb"\[(core|user)\]|\t(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|symlinks"
+    rb"|precomposeunicode) = [\w./-]*|\t(name|email) = [^\\\"]*|\s*"
 )
 _ABOVE = re.compile(rb"\.\./\.\.")
 _ANY = re.compile(rb".*")
@@ -58,6 +62,9 @@ NEW_REPOSITORY_LINES = {
     "info/exclude": _ANY,
 }
 """The same of a work tree or a clone in the folder of git that was not there before."""
+
+PROJECT_REPOSITORY_LINES = {"config": _PROJECT_SETTING, "info/exclude": _ANY}
+"""The same of the project's own repository, if that was not there before."""
 
 
 def without_harmful_lines(content: bytes, before: bytes, harmless: re.Pattern[bytes]) -> bytes:

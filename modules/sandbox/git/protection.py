@@ -44,16 +44,6 @@ class Restored:
 _FolderState = Literal["same", "back", "replaced", "lost"]
 """State of a folder after a run: the same one in its place, or restored there; another, or none."""
 
-_instances_lock = threading.Lock()
-_instances: dict[tuple[Path, Path], GitProtection] = {}
-
-
-def git_protection_of(project: Path, record: Path) -> GitProtection:
-    """Return the one that all sandboxes of this process around *project* share."""
-    with _instances_lock:
-        key = project.resolve(), record
-        return _instances.setdefault(key, GitProtection(key[0], RunRecord(record)))
-
 
 class GitProtection:
     """Keeps the dangerous files of repositories in *project* what they were before each run.
@@ -127,6 +117,18 @@ class GitProtection:
                         self._record.close(is_done=is_done)
             return restored
 
+    def disarm(self, folders: Iterable[Path]) -> Restored:
+        """Take out of the repositories *folders*, which a run has made, what git would run."""
+        files: list[str] = []
+        cleaned: list[str] = []
+        for folder in itertools.chain(*map(_repositories_of, folders)):
+            if os.path.realpath(folder) != os.fspath(folder):
+                continue  # a link of a program that runs leads elsewhere by now
+            whole, partly = Baseline.take_new(folder).restore()
+            files += (f"{self._relative_name(folder)}/{file}" for file in whole)
+            cleaned += (f"{self._relative_name(folder)}/{file}" for file in partly)
+        return Restored(tuple(sorted(set(files))), tuple(sorted(set(cleaned))))
+
     def recover(self) -> Phrase | None:
         """Restore what a run changed that was killed with its Onefold; `warnings` tells of it.
 
@@ -175,6 +177,9 @@ class GitProtection:
             if state == "lost":
                 lost[baseline.folder] = baseline
             else:
+                if baseline.fingerprint is None and is_folder(baseline.folder):
+                    is_project = baseline.folder.parent == self._project
+                    baseline = Baseline.take_new(baseline.folder, is_project=is_project)
                 for one in (baseline, *self._new_repositories_in(baseline.folder)):
                     name = self._relative_name(one.folder)
                     whole, partly = one.restore()

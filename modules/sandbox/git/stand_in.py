@@ -10,18 +10,24 @@ include on the person's side is ever written.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import stat
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from modules.files.git.isolated_git import IsolatedGit, has_git, isolated_git
+from modules.files.git.common_dir import read_regular_file
+from modules.files.git.isolated_git import (
+    IsolatedGit,
+    has_git,
+    isolated_git,
+    isolated_repository,
+)
+from modules.files.git.lfs import OBJECTS, take_objects
 from modules.files.git.state_changes import (
     GitState,
     GitStateChange,
@@ -29,12 +35,29 @@ from modules.files.git.state_changes import (
     StateMoved,
     apply_changes,
     changes_between,
-    read_state_file,
 )
-from modules.files.git.state_names import is_state_file, may_hold_state
-from modules.sandbox.filesystem.folder_removal import remove_scratch
+from modules.files.git.state_names import is_state_file, own_name, split_submodule
+from modules.files.git_remotes.upstreams import Upstreams, changed_upstreams, write_upstreams
+from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
+from modules.sandbox.git.new_repository import init_settings, make_skeleton, put_in_place
 from modules.sandbox.git.object_quarantine import ObjectQuarantine, ObjectsRefused
+from modules.sandbox.git.stand_in_files import (
+    NotPlain,
+    Stamps,
+    check_sizes,
+    copy_file,
+    empty_folder,
+    is_copied,
+    make_folder,
+    read_state,
+    remove_folder,
+    stamp_at,
+    stamps_in,
+    tokens,
+)
 from modules.sandbox.git.state_check import StateRefused, check_changes, object_ids
+from modules.sandbox.git.submodules import ALL_READ_ONLY, Submodules, submodules_of
+from modules.sandbox.git.takeover_journal import TakeoverJournal
 from utils.i18n import Phrase, UserError, phrase
 from utils.system.child import TimedOut
 from utils.text.clean import visible
@@ -42,77 +65,125 @@ from utils.text.lines import first_names
 
 OBJECTS_IN_SANDBOX = "/run/git-objects"
 """Where a program finds the objects of the repository, read-only."""
+LFS_IN_SANDBOX = "/run/lfs/objects"
+"""Where git-lfs finds the contents of the repository: beside the objects, as it is with others."""
+_LFS_PROGRAM = Path("/usr/bin/git-lfs")
+_LFS_SETTINGS = """\
+[filter "lfs"]
+\tclean = git-lfs clean -- %f
+\tsmudge = git-lfs smudge -- %f
+\tprocess = git-lfs filter-process
+\trequired = true
+[lfs]
+\trepositoryformatversion = 0
+\tskipDownloadErrors = true
+"""
+"""Where a content is not here, its pointer stays. git-lfs would write the version itself."""
+MODULES_IN_SANDBOX = "/run/git-modules"
+"""Where it finds the folder of the submodules' repositories, for their objects."""
 
-_PREFIX = "git-"
-_COPIED = ("config", "shallow", "info/exclude", "info/attributes", "info/sparse-checkout")
 _EXTENSIONS = re.compile(rb"^\s*\[\s*extensions|^\s*worktree\s*=", re.IGNORECASE | re.MULTILINE)
 _ALTERNATES = "objects/info/alternates"
 _NOT_PLAIN = ("commondir", _ALTERNATES, "reftable")
 _UNTOLD = re.compile(
     r"(.*/)?[^/]*\.lock|(.*/)?([A-Z_]*_EDITMSG|FETCH_HEAD|MERGE_RR|NOTES_MERGE_\w+)|rr-cache/.*"
-    r"|gc\.(log|pid)|info/refs|ADD_EDIT\.patch|.*/gpg_sign_opt|description|hooks/.*\.sample"
+    r"|gc\.(log|pid)|info/refs|lfs/.*|ADD_EDIT\.patch|.*/gpg_sign_opt|description|hooks/.*\.sample"
 )
 """Files that git makes beside the state, of which nobody needs to hear that they are not kept."""
-_MAX_FILES = 300_000
-_MAX_REF = 4_096  # bytes of a file of a ref
-_MAX_STATE = 512 << 20  # bytes of all that a run changed of the state
+_UNTOLD_IF_NEW = frozenset({"config", "info/exclude"})
+"""Files that `git init` makes, of which a new repository gets our own."""
 _ATTEMPTS = 3
+_SKELETON = ("refs/heads", "refs/tags", "objects/info", "objects/pack", "info", "logs", "hooks")
 
-Stamp = tuple[int, int, int, int, int]
-Stamps = dict[str, Stamp]
 Reader = Callable[[str], bytes]
-
-
-class _NotPlain(Exception):
-    """A repository that a stand-in cannot be made of."""
 
 
 class GitStandIn:
     """Stand-in of the repository of *project*, in a folder of its own in *cache_folder*.
 
-    One run at a time has it. It is gone with us.
+    One run at a time has it. It is gone with us. Where there is no repository a run may make one,
+    *mount_points* being those of the project. The person's hooks run in it if they *want_hooks*.
     """
 
-    def __init__(self, project: Path, cache_folder: Path) -> None:
+    def __init__(
+        self,
+        project: Path,
+        cache_folder: Path,
+        mount_points: MountPoints | None = None,
+        *,
+        wants_hooks: bool = False,
+    ) -> None:
         self._git = project / ".git"
         self._cache_folder = cache_folder
+        self._mount_points = mount_points
+        self._journal = TakeoverJournal(self._git, cache_folder)
+        self._journal.recover()
+        self._wants_hooks = wants_hooks
+        self._is_new = False  # whether there is no repository before the run
         self._lock = threading.Lock()
         self._outer: Path | None = None
         self._real: Stamps = {}
-        self._config = b""
+        self._submodules = Submodules()
+        self._configs: dict[str, bytes] = {}  # by the folder of the repository, "" or a submodule's
         self._own: Stamps | None = None  # None: it has to be filled anew
 
-    def folder(self) -> Path | None:
-        """Return the folder to show at `.git`; None where the repository is shown read-only."""
+    def folder(self, *, is_new: bool = False) -> Path | None:
+        """Return the folder to show at `.git`; None where the repository is shown read-only.
+
+        *is_new* says that there is none, and that its name is kept free for programs to make one.
+        """
         try:
-            if not self._is_plain():
+            if not (self._is_missing() if is_new else self._is_plain()):
                 return None
             if self._outer is None:
-                self._outer, lock_fd = _make_folder(self._cache_folder)
-                weakref.finalize(self, _remove_folder, self._outer, lock_fd)
+                self._outer, lock_fd = make_folder(self._cache_folder)
+                weakref.finalize(self, remove_folder, self._outer, lock_fd)
         except OSError:
             return None
         return self._outer / "git"
 
+    def hooks(self) -> Path | None:
+        """Return the folder of the person's hooks, to show there; None if they do not want them."""
+        hooks = self._git / "hooks"
+        return hooks if self._wants_hooks and hooks.is_dir() and not hooks.is_symlink() else None
+
+    def submodules(self) -> Submodules:
+        """Return the submodules whose repositories lie in it; all read-only if we cannot look."""
+        try:
+            return submodules_of(self._git)
+        except OSError:
+            return ALL_READ_ONLY
+
+    def lfs(self) -> Path | None:
+        """Return the folder of the contents of git-lfs, to show read-only; None if there is none.
+
+        Of submodules they are in the folder of these.
+        """
+        folder = self._git / OBJECTS
+        is_plain = folder.is_dir() and not folder.is_symlink() and not folder.parent.is_symlink()
+        return folder if is_plain else None
+
     @contextmanager
-    def borrowed(self) -> Iterator[bool]:
-        """Have it for a run, filled; yield whether that could be done."""
+    def borrowed(self, *, is_new: bool = False) -> Iterator[bool]:
+        """Have it for a run, filled; yield whether that could be done. *is_new* as in `folder`."""
         if not self._lock.acquire(blocking=False):
             yield False
             return
         try:
-            yield self._prepare()
+            yield self._prepare(is_new=is_new)
         finally:
             self._lock.release()
 
     def take_over(self) -> list[Phrase]:
         """Take over what the run that is over did; return notes on what was not."""
         try:
-            changed, foreign = self._changes()
-            notes = [_foreign_note(foreign)] if foreign else []
+            notes: list[Phrase] = []
+            changed, foreign, places = self._changes()
             if changed is not None:
+                upstreams = self._upstreams(foreign)
+                notes = [_foreign_note(foreign)] if foreign else []
                 self._own = None
-                self._take_over(changed)
+                self._take_over(changed, upstreams, places)
         except (StateRefused, ObjectsRefused) as refused:
             return [_refusal_note(refused.why)]
         except StateMoved as moved:
@@ -121,13 +192,27 @@ class GitStandIn:
         except StateLocked as locked:
             why = phrase("another git holds {name}", name=visible(locked.name))
             return [_refusal_note(why)]
-        except (_NotPlain, ValueError):
+        except (NotPlain, ValueError):
             self._own = None
             return [_refusal_note(phrase("it left what git does not write"))]
         except OSError as error:
             self._own = None
             return [_refusal_note(phrase("the system says: {why}", why=error.strerror or "?"))]
         return notes
+
+    @property
+    def _repository(self) -> Path:
+        """The repository that is changed after a run: a new one is made apart, to be moved."""
+        if not self._is_new:
+            return self._git
+        assert self._outer is not None  # noqa: S101 - `folder` made it
+        return self._outer / "new/.git"
+
+    def _is_missing(self) -> bool:
+        """Return whether there is no repository, and one may be made."""
+        if self._mount_points is None or not has_git():
+            return False
+        return not os.path.lexists(self._git) or is_empty_folder(self._git)
 
     def _is_plain(self) -> bool:
         """Return whether it is a repository of the usual kind, whole in the folder `.git`."""
@@ -140,85 +225,132 @@ class GitStandIn:
         is_file = config.is_file() and not config.is_symlink()
         return is_file and _EXTENSIONS.search(config.read_bytes()) is None
 
-    def _prepare(self) -> bool:
-        folder = self.folder()
+    def _prepare(self, *, is_new: bool) -> bool:
+        folder = self.folder(is_new=is_new)
         if folder is None:
             return False
         try:
             if folder.is_dir():
                 folder.chmod(0o700)  # a program may have closed it
             for _ in range(_ATTEMPTS):
-                real = _stamps(self._git, _is_copied)
-                if self._own is not None and real == self._real and self._own == _stamps(folder):
+                submodules = Submodules() if is_new else self.submodules()
+                real = self._real_stamps(submodules, is_new=is_new)
+                is_same = is_new == self._is_new and real == self._real
+                is_same &= submodules == self._submodules
+                if self._own is not None and is_same and self._own == stamps_in(folder):
                     return True
                 self._own = None
-                self._real = real
+                self._is_new, self._real, self._submodules = is_new, real, submodules
                 self._fill(folder)
-                if _stamps(self._git, _is_copied) == real:  # nobody wrote there meanwhile
-                    self._own = _stamps(folder)
+                # Nobody wrote there meanwhile:
+                if self._real_stamps(submodules, is_new=is_new) == real:
+                    self._own = stamps_in(folder)
                     return True
-        except (OSError, _NotPlain, UserError, TimedOut):
+        except (OSError, NotPlain, UserError, TimedOut):
             self._own = None
         return False
 
+    def _real_stamps(self, submodules: Submodules, *, is_new: bool) -> Stamps:
+        found = {} if is_new else stamps_in(self._git, is_copied)
+        places = {"", *submodules.plain}
+        return {name: stamp for name, stamp in found.items() if split_submodule(name)[0] in places}
+
     def _fill(self, folder: Path) -> None:
-        has_modules = (self._git / "modules").is_dir()
-        _empty(folder, {"modules"} if has_modules else set())
-        names = ["refs/heads", "refs/tags", "objects/info", "objects/pack", "info", "logs"]
-        for name in [*names, *(["modules"] if has_modules else [])]:
+        if self._is_new:
+            empty_folder(folder, set())
+            make_skeleton(self._repository)
+            settings = self._settings() + init_settings(self._isolated())
+            (folder / "config").write_bytes(settings.encode("utf-8", "surrogateescape"))
+            return
+        others = self._submodules.others
+        empty_folder(folder, others)
+        skeletons = (f"{place}{name}" for place in self._places for name in _SKELETON)
+        for name in (*skeletons, *others):
             (folder / name).mkdir(parents=True, exist_ok=True)
         for name in self._real:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            _copy(self._git / name, target)
-        with (folder / "config").open("ab") as config:
-            config.write(self._settings().encode("utf-8", "surrogateescape"))
-        self._config = (folder / "config").read_bytes()
-        (folder / _ALTERNATES).write_text(f"{OBJECTS_IN_SANDBOX}\n", encoding="utf-8")
+            copy_file(self._git / name, target)
+        added = self._settings().encode("utf-8", "surrogateescape")
+        for place in self._places:
+            config = folder / place / "config"
+            with config.open("ab") as file:
+                file.write(added)
+            self._configs[place] = config.read_bytes()
+            objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
+            line = f"{objects if place else OBJECTS_IN_SANDBOX}\n"
+            (folder / place / _ALTERNATES).write_bytes(os.fsencode(line))
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        """The folders of the repositories that programs may change, each ending with `/`."""
+        return ("", *self._submodules.plain)
 
     def _settings(self) -> str:
         """Return settings that hold in the stand-in alone: who commits, and nothing that waits."""
         lines = ["\n[gc]", "\tauto = 0", "[maintenance]", "\tauto = false", "[core]",
                  "\tfsmonitor = false", "\tuntrackedCache = false", "\tsplitIndex = false",
+                 *(() if self._wants_hooks else ("\thooksPath = /dev/null",)),
                  "[commit]", "\tgpgSign = false", "[tag]", "\tgpgSign = false"]  # fmt: skip
         person = self._isolated().common_dir.config
         if person.name and person.email:
             lines += ["[user]", f"\tname = {_quoted(person.name)}"]
             lines += [f"\temail = {_quoted(person.email)}"]
-        return "\n".join([*lines, ""])
+        return "\n".join([*lines, _LFS_SETTINGS if _LFS_PROGRAM.exists() else ""])
 
-    def _isolated(self) -> IsolatedGit:
-        git = isolated_git(self._git.parent)
+    def _isolated(self, place: str = "") -> IsolatedGit:
+        folder = self._repository
+        git = isolated_repository(folder / place) if place else isolated_git(folder.parent)
         if git is None:
-            raise _NotPlain
+            raise NotPlain
         return git
 
-    def _changes(self) -> tuple[list[GitStateChange] | None, list[str]]:
-        """Return what a run changed of the state, None for nothing at all, and what else it did."""
+    def _changes(self) -> tuple[list[GitStateChange] | None, list[str], set[str]]:
+        """Return what a run changed of the state, None for nothing at all, and what else it did.
+
+        Also the folders of the repositories, the project's own and submodules', that it changed.
+        """
         assert self._outer is not None  # noqa: S101 - it was borrowed
         own = self._own or {}
         folder = self._outer / "git"
-        after = _stamps(folder)
-        if after == own:
-            return None, []
-        _check_sizes({name: stamp for name, stamp in after.items() if stamp != own.get(name)})
-        names = after.keys() | own.keys()
-        foreign = [
-            name
-            for name in names
-            if after.get(name) != own.get(name)
-            and not is_state_file(name)
-            and (name == _ALTERNATES or not name.startswith("objects/"))
-            and not _UNTOLD.fullmatch(name)
-            and not (name == "config" and self._is_config_same(folder))
-        ]
-        before_state = GitState(_tokens(own), self._reader_before(folder, after))
-        after_state = GitState(_tokens(after), lambda name: _read(folder, name))
-        return changes_between(before_state, after_state), sorted(foreign)
+        after = stamps_in(folder)
+        if after == own or (self._is_new and "HEAD" not in after):
+            return None, [], set()
+        check_sizes({name: stamp for name, stamp in after.items() if stamp != own.get(name)})
+        names = [one for one in after.keys() | own.keys() if after.get(one) != own.get(one)]
+        foreign = [name for name in names if self._is_foreign(folder, name)]
+        places = {"", *(self._place_of(name)[0] for name in names)}
+        before_state = GitState(self._state_tokens(own), self._reader_before(folder, after))
+        after_state = GitState(self._state_tokens(after), lambda name: read_state(folder, name))
+        return changes_between(before_state, after_state), sorted(foreign), places
 
-    def _is_config_same(self, folder: Path) -> bool:
+    def _state_tokens(self, stamps: Stamps) -> dict[str, str]:
+        return {name: token for name, token in tokens(stamps).items() if self._place_of(name)[1]}
+
+    def _place_of(self, name: str) -> tuple[str, str]:
+        """Return the folder of the repository that *name* is in, and its name there.
+
+        Both are "" for what is in none that programs may change.
+        """
+        place, own = split_submodule(name)
+        return (place, own) if place in self._places else ("", "")
+
+    def _is_foreign(self, folder: Path, name: str) -> bool:
+        """Return whether the file *name* in *folder*, changed by a run, is not kept, and told."""
+        place, own = self._place_of(name)
+        if not own:
+            return True
+        if is_state_file(name) or _UNTOLD.fullmatch(own):
+            return False
+        if own.startswith("objects/"):
+            return own == _ALTERNATES
+        if own == "config" and self._is_config_same(folder, place):
+            return False
+        return not (self._is_new and own in _UNTOLD_IF_NEW)
+
+    def _is_config_same(self, folder: Path, place: str) -> bool:
         """Return whether a run has only written the config anew, as some commands do."""
-        return _read(folder, "config") == self._config
+        return read_regular_file(folder / place / "config") == self._configs.get(place)
 
     def _reader_before(self, folder: Path, after: Stamps) -> Reader:
         """Return what reads a file of the state as it was before the run.
@@ -227,20 +359,61 @@ class GitStandIn:
         """
         own = self._own or {}
 
-        def read(name: str) -> bytes:
+        def read_before(name: str) -> bytes:
             if after.get(name) == own[name]:
-                return _read(folder, name)
-            if _stamp(self._git / name) != self._real[name]:
+                return read_state(folder, name)
+            if stamp_at(self._git / name) != self._real[name]:
                 raise StateMoved(name)
-            return _read(self._git, name)
+            return read_state(self._git, name)
 
-        return read
+        return read_before
 
-    def _take_over(self, changes: list[GitStateChange]) -> None:
+    def _upstreams(self, foreign: list[str]) -> dict[str, Upstreams]:
+        """Return which branches follow others now, by the folder of their repository.
+
+        *foreign* is left without what only says so.
+        """
         assert self._outer is not None  # noqa: S101 - it was borrowed
-        folder = self._outer / "git"
-        named = check_changes(self._git, folder, changes)
-        git = self._isolated()
+        found: dict[str, Upstreams] = {}
+        before, after = (self._outer / f"config-{when}" for when in ("before", "after"))
+        for name in [name for name in foreign if self._place_of(name)[1] == "config"]:
+            place = self._place_of(name)[0]
+            if self._is_new:
+                continue
+            before.write_bytes(self._configs[place])
+            after.write_bytes(read_regular_file(self._outer / "git" / name) or b"\0")
+            found[place], is_all = changed_upstreams(self._isolated(place), before, after)
+            if is_all:
+                foreign.remove(name)
+        return found
+
+    def _take_over(
+        self, changes: list[GitStateChange], upstreams: dict[str, Upstreams], places: set[str]
+    ) -> None:
+        """Take over *changes* and the objects of the repositories in *places*, all or nothing."""
+        for place in sorted(places):
+            own = [
+                replace(change, name=own_name(change.name))
+                for change in changes
+                if split_submodule(change.name)[0] == place
+            ]
+            self._take_over_objects(place, own)
+        if self._is_new:
+            (self._repository / "HEAD").unlink()
+            apply_changes(self._repository, changes)
+        elif changes:
+            self._journal.apply(changes)
+        if self._is_new and self._mount_points:
+            put_in_place(self._repository, self._git, self._mount_points)
+        for place, one in upstreams.items():
+            write_upstreams(self._isolated(place), self._repository / place / "config", one)
+
+    def _take_over_objects(self, place: str, changes: list[GitStateChange]) -> None:
+        """Check *changes* of the repository in the folder *place*, and take over its objects."""
+        assert self._outer is not None  # noqa: S101 - it was borrowed
+        folder = self._outer / "git" / place
+        named = check_changes(self._git / place, folder, changes)
+        git = self._isolated(place)
         with tempfile.TemporaryDirectory(prefix="taken-", dir=self._outer) as scratch:
             quarantine = ObjectQuarantine(git, folder / "objects", Path(scratch))
             quarantine.take_over()
@@ -252,126 +425,10 @@ class GitStandIn:
                 why = phrase("it names an object that is not there: {name}", name=wrong[0])
                 raise StateRefused(why)
             quarantine.check_tips(object_ids(changes))
-        apply_changes(self._git, changes)
-
-
-def _make_folder(cache_folder: Path) -> tuple[Path, int]:
-    """Return a new folder, and its lock; those of processes that died are removed."""
-    cache_folder.mkdir(parents=True, exist_ok=True)
-    for path in cache_folder.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            _remove_folder(path, _locked(path))
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=cache_folder))
-    lock_fd = _locked(folder)
-    (folder / "git").mkdir()
-    return folder, lock_fd
-
-
-def _remove_folder(folder: Path, lock_fd: int) -> None:
-    remove_scratch(folder)
-    os.close(lock_fd)
-
-
-def _locked(folder: Path) -> int:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _is_copied(name: str) -> bool:
-    return name in _COPIED or is_state_file(name)
-
-
-def _stamps(folder: Path, is_wanted: Callable[[str], bool] | None = None) -> Stamps:
-    """Return a stamp of each file below *folder*, of the repository only those that *is_wanted*.
-
-    Raises `_NotPlain` where one is no plain file, `OSError` for what cannot be looked into.
-    """
-    found: Stamps = {}
-    pending = [""]
-    while pending:
-        inner = pending.pop()
-        with os.scandir(folder / inner) as entries:
-            for entry in entries:
-                name = f"{inner}/{entry.name}" if inner else entry.name
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISDIR(status.st_mode):
-                    if is_wanted is None or may_hold_state(name) or name == "info":
-                        pending.append(name)
-                elif not stat.S_ISREG(status.st_mode):
-                    if is_state_file(name) or may_hold_state(name):
-                        raise _NotPlain
-                elif is_wanted is None or is_wanted(name):
-                    found[name] = _stamp_of(status)
-        if len(found) + len(pending) > _MAX_FILES:
-            raise _NotPlain
-    return found
-
-
-def _stamp_of(status: os.stat_result) -> Stamp:
-    return (
-        status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
-    )  # fmt: skip
-
-
-def _stamp(path: Path) -> Stamp | None:
-    try:
-        return _stamp_of(path.lstat())
-    except OSError:
-        return None
-
-
-def _check_sizes(stamps: Stamps) -> None:
-    """Refuse files of the state, changed by a run, that we would not want to read."""
-    sizes = {name: stamp[2] for name, stamp in stamps.items() if is_state_file(name)}
-    large = [name for name, size in sizes.items() if size > _MAX_REF and "refs/" in name
-             and "logs/" not in name]  # fmt: skip
-    if large or sum(sizes.values()) > _MAX_STATE:
-        name = large[0] if large else max(sizes, key=sizes.__getitem__)
-        raise StateRefused(phrase("{name} is too large", name=visible(name)))
-
-
-def _tokens(stamps: Mapping[str, Stamp]) -> dict[str, str]:
-    """Return what tells each file of the state from another, by name."""
-    return {name: repr(stamp) for name, stamp in stamps.items() if is_state_file(name)}
-
-
-def _read(folder: Path, name: str) -> bytes:
-    content = read_state_file(folder, name)
-    if content is None:
-        raise StateMoved(name)
-    return content
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a plain file; what is gone by now is left out."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with suppress(FileNotFoundError), os.fdopen(os.open(source, flags), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise _NotPlain
-        with target.open("xb") as out:
-            while chunk := file.read(1 << 20):
-                out.write(chunk)
-        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # the index is judged by it
-
-
-def _empty(folder: Path, kept: set[str]) -> None:
-    """Remove what is in *folder* but for the folders *kept*. Raises `OSError` if any stays."""
-    folder.chmod(0o700)
-    for entry in list(os.scandir(folder)):
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name not in kept:
-                remove_scratch(Path(entry.path))
-        else:
-            Path(entry.path).unlink()
-    with os.scandir(folder) as entries:
-        if left := [entry.path for entry in entries if entry.name not in kept]:
-            raise FileExistsError(left[0])
+        if wrong := take_objects(folder, self._repository / place):
+            raise StateRefused(
+                phrase("{name} is another content than its name says", name=wrong[0])
+            )
 
 
 def _quoted(value: str) -> str:

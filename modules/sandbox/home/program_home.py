@@ -15,14 +15,18 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from modules.sandbox.filesystem.folder_removal import remove_scratch
-from modules.sandbox.home.usage import FOLDER, HomeEntry, HomeUsage, measure
 from utils.i18n import Phrase, UserError, phrase
 from utils.system.file_lock import unlock_and_close
 from utils.system.process_identity import start_ticks
 from utils.text.clean import visible
 
+if TYPE_CHECKING:
+    from modules.sandbox.home.usage import HomeEntry, HomeUsage
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_FILES = 500_000
 _INTERVAL = 10.0  # seconds between two looks at its size
 _DUTY = 20  # looking takes at most one part in so many of the time
@@ -35,7 +39,7 @@ class ProgramHome:
     """The home *folder* of the programs of one project, of at most *max_size* bytes.
 
     Several processes may share it: a run holds it by `in_use`, and nothing is removed meanwhile.
-    With a *max_size* of 0 there is none.
+    While it is too large and one runs on, no other gets it. With a *max_size* of 0 there is none.
     """
 
     def __init__(self, folder: Path, *, max_size: int, max_files: int = _MAX_FILES) -> None:
@@ -46,6 +50,7 @@ class ProgramHome:
         self._number = next(_NUMBERS)
         self._usage: HomeUsage | None = None
         self._next_look = 0.0  # on the monotonic clock
+        self._is_withheld = False
         self._thread: threading.Thread | None = None
         self._warnings: list[Phrase] = []
 
@@ -54,10 +59,15 @@ class ProgramHome:
         """Contents of it when it was looked at last; None if it was not yet."""
         return self._usage
 
+    @property
+    def is_withheld(self) -> bool:
+        """Whether it is too large, and a program that runs on keeps it from being made smaller."""
+        return self._is_withheld
+
     @contextmanager
     def in_use(self) -> Iterator[Path | None]:
         """Yield the folder, which stays while the block lasts; None where there cannot be one."""
-        if not self.max_size:
+        if not self.max_size or self._is_withheld:
             yield None
             return
         try:
@@ -73,7 +83,7 @@ class ProgramHome:
     def ready(self) -> Path | None:
         """Return the folder, made if missing and closed to others; None where that fails."""
         with suppress(OSError):
-            if self.max_size:
+            if self.max_size and not self._is_withheld:
                 self.folder.mkdir(mode=0o700, exist_ok=True)  # a link to a folder is none of ours
                 mode = self.folder.lstat().st_mode
                 if stat.S_ISDIR(mode) and stat.S_IMODE(mode) != 0o700:
@@ -100,9 +110,9 @@ class ProgramHome:
                     why=error.strerror or str(error),
                 )
             ) from None
-        freed = measure(trash, 10 * self._max_files)
+        freed = _measured(trash, 10 * self._max_files)
         self._remove_trash()
-        self._usage = HomeUsage()
+        self._usage, self._is_withheld = _measured(self.folder, self._max_files), False
         if trash.exists():
             raise UserError(
                 phrase("Not all of it can be removed; the rest is in {path}.", path=str(trash))
@@ -131,13 +141,17 @@ class ProgramHome:
             self._thread = None
 
     def make_room(self) -> None:
-        """Remove the oldest caches where it is too large; not now if a program runs."""
+        """Remove the oldest caches where it is too large; if a program runs, withhold it."""
         self._remove_trash()
-        self._usage = usage = measure(self.folder, self._max_files)
+        self._usage = usage = _measured(self.folder, self._max_files)
         if usage.fits(self.max_size, self._max_files):
+            self._is_withheld = False
             return
         try:
             lock = self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._withhold()
+            return
         except OSError:
             return
         try:
@@ -145,7 +159,8 @@ class ProgramHome:
         finally:
             unlock_and_close(lock)
         self._remove_trash()
-        self._usage = measure(self.folder, self._max_files)
+        self._usage = _measured(self.folder, self._max_files)
+        self._is_withheld = False
         self._warnings.append(
             phrase(
                 "The programs' home folder had grown beyond {limit} MB or {files} files. Removed: "
@@ -156,6 +171,19 @@ class ProgramHome:
             )
         )
 
+    def _withhold(self) -> None:
+        """Let it grow no more by other programs until it can be made smaller; say so once."""
+        if not self._is_withheld:
+            self._is_withheld = True
+            self._warnings.append(
+                phrase(
+                    "The programs' home folder has grown beyond {limit} MB or {files} files while "
+                    "a program runs on. Until that has ended the others get an empty one each.",
+                    limit=f"{self.max_size // 1_000_000:,}",
+                    files=f"{self._max_files:,}",
+                )
+            )
+
     def _remove_oldest(self, usage: HomeUsage) -> Phrase | str:
         """Move away what is to go, and return its names."""
         part = (_SPARE - 1) / _SPARE
@@ -165,7 +193,7 @@ class ProgramHome:
             return phrase("all of it")
         trash = self._new_trash()
         trash.mkdir(mode=0o700)
-        home = os.open(self.folder, FOLDER)
+        home = os.open(self.folder, _FOLDER)
         try:
             for number, entry in enumerate(removed):
                 _move(home, entry, trash / str(number))
@@ -213,11 +241,17 @@ class ProgramHome:
         return lock
 
 
+def _measured(folder: Path, max_files: int) -> HomeUsage:
+    from modules.sandbox.home.usage import measure  # once there is something to measure
+
+    return measure(folder, max_files)
+
+
 def _move(home: int, entry: HomeEntry, target: Path) -> None:
     """Move *entry* of the folder *home* to *target*, following no link on the way."""
     *above, name = entry.path.split("/", 1)
     with suppress(OSError):  # gone by now, or closed to us for good
-        folder = os.open(above[0], FOLDER, dir_fd=home) if above else os.dup(home)
+        folder = os.open(above[0], _FOLDER, dir_fd=home) if above else os.dup(home)
         try:
             try:
                 os.rename(name, target, src_dir_fd=folder)  # noqa: PTH104 - by descriptor

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPENED = (".cache", ".cargo", ".gradle", ".local", ".m2")
 """Folders of which each entry is looked at for itself."""
 _CACHES = (
@@ -86,7 +86,7 @@ class HomeUsage:
 def measure(home: Path, max_files: int) -> HomeUsage:
     """Return what is in *home*; nothing if it is not there. It stops far beyond *max_files*."""
     try:
-        folder = os.open(home, FOLDER)
+        folder = os.open(home, _FOLDER)
     except FileNotFoundError:
         return HomeUsage()
     except OSError:
@@ -118,7 +118,7 @@ class _Walk:
                 path = above + entry.name
                 if path in _OPENED and entry.is_dir(follow_symlinks=False):
                     with suppress(OSError):
-                        inner = os.open(entry.name, FOLDER, dir_fd=folder)
+                        inner = os.open(entry.name, _FOLDER, dir_fd=folder)
                         try:
                             yield from self.entries(inner, f"{path}/")
                         finally:
@@ -139,7 +139,7 @@ class _Walk:
             self._left -= 1
             if not stat.S_ISDIR(status.st_mode):
                 return
-            inner = os.open(entry.name, FOLDER, dir_fd=folder)
+            inner = os.open(entry.name, _FOLDER, dir_fd=folder)
         except FileNotFoundError:  # gone while we look
             return
         except OSError:

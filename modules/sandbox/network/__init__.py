@@ -12,7 +12,8 @@
                          the person.
 - listening_ports        The TCP ports on which a program in a sandbox listens, as the kernel tells
                          of them.
-- offline                Runs without the network: a failure for want of it is noticed.
+- offline                Runs that fail for what the sandbox has not: the network, or a system to
+                         install into.
 - other_registries       Registries of maven, gem, bundler and composer, from the person's own
                          files.
 - own_config             The person's own configuration of package managers: files of their home,
@@ -32,6 +33,6 @@
 
 EXPORTS = {
     "proxy": ["Proxy", "SOCKET_IN_SANDBOX"],
-    "shared_network": ["Namespaces", "SharedNetwork"],
+    "shared_network": ["Namespaces", "namespaces_of", "shared_network_of"],
     "variables": ["OFFLINE_VARIABLES", "TRUST_VARIABLES", "place_of_settings"],
 }

@@ -1,4 +1,4 @@
-"""Runs without the network: a failure for want of it is noticed."""
+"""Runs that fail for what the sandbox has not: the network, or a system to install into."""
 
 from __future__ import annotations
 
@@ -25,10 +25,25 @@ _REFUSED_BY_SWITCH = re.compile(
     | network\ access\ disabled | lookup\ disabled\ by\ GOPROXY=off | network\ disabled,\ request
     | \bOfflineError\b | could\ not\ reach\ host | unable\ to\ download\ data\ from
     | trouble\ with\ your\ network\ connection | all\ attempts\ to\ connect\ to
+    | no\ plugin\ found\ for\ prefix
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 """Words of package managers that obey their switches (see `variables`), or that give up."""
+
+_SYSTEM_PACKAGES = re.compile(
+    r"""
+    /var/lib/apt/lists/partial | /var/lib/dpkg/(?:lock|status) | dpkg\ frontend\ lock
+    | (?:dnf|yum|apk|pacman)\b[^\n]*\b(?:root|superuser|permission\ denied|privileges)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words of the managers of the system's own packages, which cannot write where they would."""
+
+
+def installs_in_system(output: str) -> bool:
+    """Return whether *output* of a program that failed is of one that installs into the system."""
+    return bool(_SYSTEM_PACKAGES.search(output))
 
 
 def lacks_network(output: str) -> bool:

@@ -10,6 +10,8 @@ from xml.sax.saxutils import escape
 
 from modules.sandbox.network.own_config import OwnConfig, Registries, basic, merged, origin_at
 from modules.sandbox.types import PORT, Origin
+from utils.i18n import Phrase, phrase
+from utils.text.clean import visible
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -22,6 +24,7 @@ _PROXIES = "".join(
     "<nonProxyHosts>localhost|127.0.0.1</nonProxyHosts></proxy>"
     for scheme in ("http", "https")
 )
+_ENCRYPTED = re.compile(r"(?<!\\)\{[^{}]*[^\\]\}")  # remarks may stand around it
 _NAMESPACE = re.compile(r"\sxmlns=\"[^\"]*\"")
 _GEM_SOURCE = re.compile(r"^\s*-\s+[\"']?(https?://[^\s\"']+)", re.MULTILINE)
 _BUNDLE_LINE = re.compile(r"^(BUNDLE_[^\s]+):\s+[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
@@ -35,9 +38,11 @@ def maven_registries(own: OwnConfig) -> Registries:
     """
     settings = _xml(own.expanded(own.read(".m2/settings.xml")))
     origins: list[Origin] = []
+    notes: tuple[Phrase, ...] = ()
     parts = [f"<proxies>{_PROXIES}</proxies>"]
     if settings is not None:
         logins = dict(_maven_logins(settings))
+        notes = tuple(_encrypted_notes(settings))
         mirrors = settings.findall("mirrors/mirror")
         parts.append(_maven_list("mirrors", mirrors, ("id", "mirrorOf"), logins, origins))
         profiles = list(_active_profiles(settings))
@@ -54,9 +59,8 @@ def maven_registries(own: OwnConfig) -> Registries:
         profile = f"<profile><id>onefold</id>{''.join(repositories)}</profile>"
         parts.append(f"<profiles>{profile}</profiles>")
         parts.append("<activeProfiles><activeProfile>onefold</activeProfile></activeProfiles>")
-    return Registries(
-        tuple(origins), {}, {".m2/settings.xml": f"<settings>{''.join(parts)}</settings>\n"}
-    )
+    files = {".m2/settings.xml": f"<settings>{''.join(parts)}</settings>\n"}
+    return Registries(tuple(origins), {}, files, notes)
 
 
 def _maven_list(
@@ -91,9 +95,24 @@ def _xml(text: str) -> Element | None:
 def _maven_logins(settings: Element) -> Iterator[tuple[str, str]]:
     """Yield the name of each server and its login; one that is encrypted is none for us."""
     for server in settings.findall("servers/server"):
-        password = _child(server, "password")
-        if not (password.startswith("{") and password.endswith("}")):
-            yield _child(server, "id"), basic(_child(server, "username"), password)
+        if not _is_encrypted(server):
+            login = basic(_child(server, "username"), _child(server, "password"))
+            yield _child(server, "id"), login
+
+
+def _is_encrypted(server: Element) -> bool:
+    """Return whether the password of *server* is one for `settings-security.xml`."""
+    return _ENCRYPTED.search(_child(server, "password")) is not None
+
+
+def _encrypted_notes(settings: Element) -> Iterator[Phrase]:
+    names = [_child(one, "id") for one in settings.findall("servers/server") if _is_encrypted(one)]
+    if names:
+        yield phrase(
+            "Encrypted passwords of maven (settings-security.xml) are not taken over: {names} "
+            "will ask for a login. A password as ${{env.NAME}} in settings.xml works.",
+            names=", ".join(map(visible, names)),
+        )
 
 
 def _active_profiles(settings: Element) -> Iterator[Element]:

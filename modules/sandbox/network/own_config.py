@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from modules.sandbox.network.package_index import LOOPBACK_ALIAS, LOOPBACK_NAMES
 from modules.sandbox.types import Origin
+from utils.i18n import Phrase
 
 _PORTS = {"http": 80, "https": 443}
 _VARIABLE = re.compile(r"\$\{(?:env\.)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\??\}")
@@ -30,11 +31,13 @@ class Registries:
     """Configuration of a manager, with the *variables* and *files* that say so to programs.
 
     *files* are texts by their names in the home folder. Neither holds what lets the person in.
+    *notes* say what of the configuration is not taken over.
     """
 
     origins: tuple[Origin, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Phrase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +145,10 @@ def merged(parts: Iterable[Registries]) -> Registries:
     origins: list[Origin] = []
     variables: dict[str, str] = {}
     files: dict[str, str] = {}
+    notes: list[Phrase] = []
     for part in parts:
         origins += part.origins
+        notes += part.notes
         variables |= part.variables
         files |= part.files
-    return Registries(tuple(dict.fromkeys(origins)), variables, files)
+    return Registries(tuple(dict.fromkeys(origins)), variables, files, tuple(notes))

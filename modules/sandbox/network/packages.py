@@ -73,6 +73,7 @@ def package_network(
         pip.certificates,
         USUAL_INDEXES,
         found.files,
+        found.notes,
     )
 
 

@@ -18,6 +18,7 @@ def main() -> None:
     if os.fork():
         listener.close()
         os.execvp(command[0], command)  # noqa: S606 - meant so
+    os.setsid()  # what is typed at the command's terminal is not for this one
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(null, descriptor)

@@ -8,10 +8,12 @@ them, and with us however we end.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from pathlib import Path
 from modules.sandbox.backends.bubblewrap import CLEAN_ENVIRONMENT, system_folders
 from utils.i18n import UserError, phrase
 
+_NS_GET_USERNS = 0xB701  # linux/nsfs.h
 NSENTER_PATHS = (Path("/usr/bin/nsenter"), Path("/bin/nsenter"))
 """Paths where the program of util-linux may be that enters namespaces; PATH is not used."""
 
@@ -39,6 +42,36 @@ class Namespaces:
         ours = f"/proc/{os.getpid()}/fd"
         namespaces = [f"--user={ours}/{self.user}", f"--net={ours}/{self.net}"]
         return [str(_nsenter()), *namespaces, "--preserve-credentials", "--"]
+
+
+def namespaces_of(process: int, stack: ExitStack) -> Namespaces:
+    """Return the namespaces of the network that *process* is in; *stack* closes them.
+
+    Raises `OSError`.
+    """
+    net = _open(Path(f"/proc/{process}/ns/net"), stack)
+    user = fcntl.ioctl(net, _NS_GET_USERNS)
+    stack.callback(os.close, user)
+    return Namespaces(user, net)
+
+
+_instances_lock = threading.Lock()
+_instances: weakref.WeakValueDictionary[tuple[Path, Path], SharedNetwork] = (
+    weakref.WeakValueDictionary()
+)
+
+
+def shared_network_of(project: Path, cache_folder: Path) -> SharedNetwork:
+    """Return the one that all sandboxes of this process around *project* share.
+
+    They share its files and its home as well: what one session may do, another can have done.
+    """
+    with _instances_lock:
+        key = project.resolve(), cache_folder.resolve()
+        network = _instances.get(key)
+        if network is None:
+            network = _instances[key] = SharedNetwork()
+        return network
 
 
 class SharedNetwork:

@@ -4,6 +4,8 @@
 - file_changes    File changes of a run, found by scanning the project before and after.
 - mount_cleanup   Cleanup of our mount points in the project when we were killed and cannot do it
                   ourselves.
+- mount_check     Check that the mounts of a sandbox are of what they should be, before its program
+                  runs.
 - orphan_cleanup  Cleanup of processes of sandboxes whose Onefold was killed.
 - output          The output of a program: its two ends at hand, what is between them in a file
                   without a name.
@@ -18,9 +20,10 @@
 
 EXPORTS = {
     "execution": ["Background", "Execution", "NotStarted", "Unkillable"],
+    "file_changes": ["FolderState", "is_bare_repository"],
     "mount_cleanup": ["MountCleaner"],
     "orphan_cleanup": ["wait_for_launchers"],
-    "prewarmed": ["LockProject", "PoolKey", "WarmInterpreter"],
+    "prewarmed": ["PoolKey", "WarmInterpreter"],
     "process": ["LaunchSpec"],
     "python_runner": ["runner"],
 }

@@ -18,14 +18,19 @@ from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.limits.cgroup import Cgroup
 from modules.sandbox.limits.rlimits import set_limits
 from modules.sandbox.limits.watchdog import Watchdog
+from modules.sandbox.network.shared_network import Namespaces, namespaces_of
+from modules.sandbox.run.mount_check import wrong_mount
 from modules.sandbox.run.output import OutputSink, ProgramOutput
 from modules.sandbox.run.process import LaunchSpec, Process, read_available
 from modules.sandbox.types import ExitReason, Limits, Result
 from utils.i18n import Phrase, phrase
+from utils.text.clean import visible
 
 _FIRST_CHECK = 0.03  # seconds until the watchdog looks
 _CHECK_INTERVAL = 0.1
 _NEVER = float("inf")
+_MAX_PIPE = 1 << 20
+"""Bytes that may wait to be read from a program's output (Linux: `fs.pipe-max-size`)."""
 _LONGEST_WAIT = 86_400.0  # seconds that the system can wait for at a time
 _SETUP_FAILED = ("bwrap: ", "nsenter: ")
 """Beginnings of what is said when a sandbox is not set up."""
@@ -44,11 +49,13 @@ class Unkillable(Exception):
 class Background:
     """Ties to a program that runs on: *output* takes what it writes, *on_start* is called with it.
 
-    It is given its execution before the first output is waited for.
+    It is given its execution before the first output is waited for. *errors* takes the standard
+    error of a program that wants it apart.
     """
 
     output: OutputSink
     on_start: Callable[[Execution], None]
+    errors: OutputSink | None = None
 
 
 class Execution:
@@ -58,13 +65,21 @@ class Execution:
     use what *limits* say, and as long as it likes.
     """
 
-    def __init__(self, spec: LaunchSpec, limits: Limits, output: OutputSink | None = None) -> None:
-        """*output* takes what it writes, and stays open; without it *limits* say what is kept."""
+    def __init__(
+        self,
+        spec: LaunchSpec,
+        limits: Limits,
+        output: OutputSink | None = None,
+        errors: OutputSink | None = None,
+    ) -> None:
+        """*output* takes what it writes, and stays open; without it *limits* say what is kept.
+        *errors* takes its standard error where that is apart."""
         self._spec = spec
         self._limits = limits
         self._queue: SimpleQueue[str | None] = SimpleQueue()
         self._own_output = ProgramOutput(limits.output)
         self._output = output or self._own_output
+        self._errors = errors
         self._lock = threading.Lock()
         self._process: Process | None = None  # while it may be killed
         self._exit_reason: ExitReason = "exited"
@@ -115,6 +130,18 @@ class Execution:
         """The first process inside as we see it, None while there is none."""
         with self._lock:
             return self._process.inner_pid if self._process else None
+
+    def open_network(self, stack: ExitStack) -> Namespaces | None:
+        """Return the namespaces of its network, which *stack* closes; None when it has ended.
+
+        Raises `OSError`.
+        """
+        with self._lock:
+            if self._process is None or self._process.inner_pid is None:
+                return None
+            namespaces = namespaces_of(self._process.inner_pid, stack)
+            # Only of one that still lives can the number not have been another's by now.
+            return None if self._process.has_inner_ended else namespaces
 
     def stop(self) -> None:
         """Kill all of it now; may be called from any thread, at any time, again and again."""
@@ -179,7 +206,8 @@ class Execution:
         """
         with selectors.DefaultSelector() as selector:
             control = process.control.fileno() if process.control else None
-            for descriptor in (process.output_fd, process.status_fd, process.exit_fd, control):
+            outputs = (process.output_fd, process.error_fd)
+            for descriptor in (*outputs, process.status_fd, process.exit_fd, control):
                 if descriptor is not None:
                     selector.register(descriptor, selectors.EVENT_READ)
             grace = 0.0
@@ -191,6 +219,8 @@ class Execution:
                 ready = {key.fd for key, _ in selector.select(min(wait, _LONGEST_WAIT))}
                 if process.output_fd in ready and not self._read_output(process):
                     selector.unregister(process.output_fd)
+                if process.error_fd in ready and not self._read_errors(process):
+                    selector.unregister(process.error_fd)
                 if process.exit_fd in ready:
                     return
                 if process.status_fd in ready and not self._on_status(process):
@@ -208,8 +238,19 @@ class Execution:
         if inner_pid is not None:
             if self._spec.has_limits:
                 self._limit(process, inner_pid)
+            self._check_mounts(inner_pid)
             process.unblock(self._spec.code)
         return may_continue
+
+    def _check_mounts(self, inner_pid: int) -> None:
+        if not self._spec.checked_mounts:
+            return
+        try:
+            wrong = wrong_mount(inner_pid, self._spec.checked_mounts)
+        except OSError:  # it failed early, and says why
+            raise NotStarted("") from None
+        if wrong is not None:
+            raise NotStarted(f"{visible(wrong)} was replaced while the sandbox was set up")
 
     def _limit(self, process: Process, inner_pid: int) -> None:
         set_limits(inner_pid, self._limits, has_user_namespace=self._spec.has_user_namespace)
@@ -252,9 +293,22 @@ class Execution:
             self._kill("output")
         return data != b""
 
+    def _read_errors(self, process: Process) -> bool:
+        """Read the standard error that there is; return whether more may come."""
+        data = read_available(process.error_fd) if process.error_fd is not None else b""
+        self._take_errors(data or b"")
+        return data != b""
+
+    def _take_errors(self, data: bytes) -> None:
+        if data and self._errors:
+            self._errors.add(data)
+
     def _drain(self, process: Process) -> None:
-        """Read the output written before the end; with everybody dead, that is finite."""
-        while data := read_available(process.output_fd):
+        """Read the output written before the end; who was left running may still write more."""
+        while process.error_fd is not None and (data := read_available(process.error_fd)):
+            self._take_errors(data)
+        end = self._output.total + _MAX_PIPE
+        while self._output.total < end and (data := read_available(process.output_fd)):
             self._queue.put(self._output.add(data))
         self._queue.put(self._output.add(b"", final=True))
 
@@ -262,8 +316,9 @@ class Execution:
         head, tail, left_out = self._output.head_and_tail()
         exit_reason = self._exit_reason
         if exit_reason == "exited" and exit_code is None:
-            if not self._output.total or head.startswith(_SETUP_FAILED):
-                raise NotStarted(head.strip())
+            said = head or (self._errors.head_and_tail()[0] if self._errors else "")
+            if not self._output.total or said.startswith(_SETUP_FAILED):
+                raise NotStarted(said.strip())
             exit_reason = "killed"
         code = exit_code if exit_reason == "exited" else None
         notes, middle = self._spec.notes, self._output.middle()

@@ -72,10 +72,12 @@ class FileChanges:
 
 
 def scan_files(root: Path, unchanging: Collection[str] = ()) -> FolderState | None:
-    """Return what is in *root* now, None if that is more than `MAX_ENTRIES`, or too deep.
+    """Return what is in *root* now, None if that is more than `MAX_ENTRIES`, too deep, or the disk.
 
     The folders *unchanging*, paths in it, are not looked into.
     """
+    if root == Path(root.anchor):
+        return None
     characters = 0
     files: dict[str, FileStamp] = {}
     folders: set[str] = set()
@@ -196,7 +198,7 @@ def _parents(path: str) -> Iterator[str]:
 def _run_later(changes: Sequence[Change], after: FolderState) -> tuple[str, ...]:
     paths = {change.new_path or change.path for change in changes if change.kind != "deleted"}
     hits = {_repository_or_path(path) for path in paths if _RUNS_LATER.search(path)}
-    hits |= {path for path in _possible_heads(paths) if _is_bare_repository(path, after)}
+    hits |= {path for path in _possible_heads(paths) if is_bare_repository(path, after)}
     return tuple(sorted(hits))
 
 
@@ -214,7 +216,7 @@ def _possible_heads(paths: set[str]) -> set[str]:
     return {f"{top}/HEAD".lstrip("/") for top in tops}
 
 
-def _is_bare_repository(path: str, after: FolderState) -> bool:
+def is_bare_repository(path: str, after: FolderState) -> bool:
     """Return whether *path* is the HEAD of a folder that git would take for a repository."""
     folder, _, name = path.rpartition("/")
     beside = f"{folder}/" if folder else ""

@@ -12,7 +12,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.run.execution import Execution
 from modules.sandbox.run.orphan_cleanup import end_orphans
 from modules.sandbox.run.process import LaunchSpec
-from modules.sandbox.types import MAX_SECONDS, Limits
+from modules.sandbox.types import MAX_SECONDS, Limits, LockProject
 from utils.i18n import UserError
 
 _START_DELAY = 0.1  # seconds without a call after which a Python is started
@@ -47,6 +47,7 @@ class PoolKey:
         if plan.home:
             paths.append(plan.home)
         paths += plan.toolchains.folders
+        paths += filter(None, (plan.git_modules, plan.git_lfs))
         if interpreter:
             paths += [interpreter.python, interpreter.python.resolve()]
         mount_points = {plan.project / name for name in plan.mount_points}
@@ -56,9 +57,6 @@ class PoolKey:
 
 Prepared = tuple[PoolKey, Callable[[], LaunchSpec]]
 """Key that a prewarmed Python is to have, and a function that returns how to launch it."""
-
-LockProject = Callable[[], AbstractContextManager[None]]
-"""Locks everybody else out from scanning the project, and from undoing anything in it."""
 
 
 @dataclass(slots=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -17,7 +21,8 @@ from pathlib import Path
 
 from modules.sandbox.backends.bubblewrap import CLEAN_ENVIRONMENT, Descriptors
 from modules.sandbox.limits.cgroup_probe import CgroupFactory
-from utils.i18n import Phrase
+from modules.sandbox.types import TERMINAL_COLUMNS, TERMINAL_LINES
+from utils.i18n import Phrase, UserError, phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,21 @@ class LaunchSpec:
     """A descriptor that the sandbox holds until its last process has ended."""
     reads_input: bool = False
     """Whether its standard input is ours to write to."""
+    has_terminal: bool = False
+    """Whether its input and its output are a pseudo-terminal, whose other end is ours."""
+    separate_errors: bool = False
+    """Whether its standard error has a descriptor of its own, `Process.error_fd`."""
     cgroups: CgroupFactory | None = None
     """Factory of the control group of all its processes; None where the kernel allows none."""
     environment: Mapping[str, str] = field(default_factory=lambda: CLEAN_ENVIRONMENT, repr=False)
     """Environment of the outermost process."""
+    checked_mounts: tuple[Path, ...] = ()
+    """What must be mounted under its own name, or the program is not run (see `mount_check`)."""
     has_limits: bool = True
     """Whether more than its time and its output is limited."""
 
 
+_END_OF_INPUT = b"\x04"  # Ctrl+D, as a terminal is set up
 _HAS_PIDFD = hasattr(os, "pidfd_open")
 """Whether a process can be held on to; else it is ended by the one that we started."""
 
@@ -76,7 +88,16 @@ class Process:
         self._inner_pidfd: int | None = None  # a handle on it
         self._status_data = b""
         with ExitStack() as theirs:
-            self.output_fd, output_write_fd = _pipe(stack, theirs)
+            self._input_fd: int | None = None
+            self._has_terminal = spec.has_terminal
+            if spec.has_terminal:
+                self.output_fd, output_write_fd = _terminal(stack, theirs)
+            else:
+                self.output_fd, output_write_fd = _pipe(stack, theirs)
+            self.error_fd: int | None = None
+            error_write_fd = output_write_fd
+            if spec.separate_errors:
+                self.error_fd, error_write_fd = _pipe(stack, theirs)
             self.status_fd, status_write_fd = _pipe(stack, theirs)
             block_fd, self._block_fd = _pipe(theirs, stack)
             # Empty until the sandbox is set up: the death of its owner unblocks bubblewrap as well.
@@ -87,8 +108,9 @@ class Process:
                 self.control, control_fd = _socket_pair(stack, theirs)
             passed = (code_fd,) if control_fd is None else (code_fd, control_fd)
             input_fd = subprocess.DEVNULL
-            self._input_fd: int | None = None
-            if spec.reads_input:
+            if spec.has_terminal:
+                input_fd, self._input_fd = output_write_fd, self.output_fd
+            elif spec.reads_input:
                 input_fd, self._input_fd = os.pipe()
                 theirs.callback(os.close, input_fd)
                 stack.callback(self.close_input)
@@ -103,12 +125,14 @@ class Process:
                 cwd="/",
                 stdin=input_fd,
                 stdout=output_write_fd,
-                stderr=output_write_fd,
+                stderr=error_write_fd,
                 pass_fds=passed,
                 start_new_session=True,
             )
         os.set_blocking(self.output_fd, False)
         os.set_blocking(self.status_fd, False)
+        if self.error_fd is not None:
+            os.set_blocking(self.error_fd, False)
         self.pid = self._process.pid
         self.exit_fd = self._open_pidfd(self.pid) if _HAS_PIDFD else self._open_exit_pipe()
 
@@ -184,8 +208,10 @@ class Process:
             return 0
 
     def close_input(self) -> None:
-        """Let the program find the end of its input."""
-        if self._input_fd is not None:
+        """Let the program find the end of its input: of a terminal, by the key that says so."""
+        if self._has_terminal:
+            self.write_input(_END_OF_INPUT)
+        elif self._input_fd is not None:
             os.close(self._input_fd)
             self._input_fd = None
 
@@ -194,11 +220,20 @@ class Process:
         """The first process inside as we see it, None before it is there."""
         return self._inner_pid
 
+    @property
+    def has_inner_ended(self) -> bool:
+        """Whether the first process inside has ended, or there is no handle on it."""
+        if self._inner_pidfd is None:
+            return True
+        return bool(select.select([self._inner_pidfd], [], [], 0)[0])
+
     def kill(self) -> None:
         """Kill the process and all that lives in its namespace."""
         if not _HAS_PIDFD:
             self._process.send_signal(self._end_signal)
             return
+        if self._inner_pid is None and self._end_signal is signal.SIGKILL:
+            self._kill_group()
         for pidfd, number in (
             (self._inner_pidfd, signal.SIGKILL),
             (self.exit_fd, self._end_signal),
@@ -206,6 +241,15 @@ class Process:
             if pidfd is not None:
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(pidfd, number)
+
+    def _kill_group(self) -> None:
+        """Kill also the first process inside that nobody has told us of yet.
+
+        It may wait for its rights (the uid map) from the one that we have, which would never come.
+        """
+        if self._process.returncode is None:  # else the number may be somebody else's
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
 
     def wait(self, seconds: float) -> bool:
         """Wait until the last process inside is gone; return whether it is.
@@ -225,6 +269,10 @@ def read_available(descriptor: int) -> bytes | None:
         return os.read(descriptor, 1 << 16)
     except BlockingIOError:
         return None
+    except OSError as error:
+        if error.errno == errno.EIO:  # a terminal that nobody has any more
+            return b""
+        raise
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
@@ -233,6 +281,25 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
     reader.callback(os.close, ends[0])
     writer.callback(os.close, ends[1])
     return ends
+
+
+def _terminal(ours: ExitStack, theirs: ExitStack) -> tuple[int, int]:
+    """Return the two ends of a new pseudo-terminal: where we read and write, and the program's.
+
+    Raises `UserError` where there is none to be had.
+    """
+    try:
+        near, far = os.openpty()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UserError(
+            phrase("No terminal can be made on this machine: {why}.", why=why)
+        ) from error
+    ours.callback(os.close, near)
+    theirs.callback(os.close, far)
+    size = struct.pack("HHHH", TERMINAL_LINES, TERMINAL_COLUMNS, 0, 0)
+    fcntl.ioctl(far, termios.TIOCSWINSZ, size)
+    return near, far
 
 
 def _socket_pair(ours: ExitStack, theirs: ExitStack) -> tuple[socket.socket, int]:

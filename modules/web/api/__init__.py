@@ -4,9 +4,11 @@
 - files_api     Routes about the files of the project.
 - model_api     The API on the model of a session and on what its server takes.
 - pictures_api  Routes about the pictures of a session.
+- preview_api   The API on previews: links to what the jobs of a session serve.
 - server_api    Routes about the server itself.
 - session_api   Actions of a page or a program in a session: the same over Socket.IO and over HTTP.
 - sessions_api  Routes about the stored sessions: the list of them, and one as it is stored.
+- tools_api     The API on the tools of a session: looked at, and tried in the tool tester.
 """
 
 EXPORTS = {
@@ -14,7 +16,9 @@ EXPORTS = {
     "files_api": ["FilesApi"],
     "model_api": ["ModelApi"],
     "pictures_api": ["PicturesApi"],
+    "preview_api": ["PreviewApi"],
     "server_api": ["ServerApi", "ServerInfo"],
     "session_api": ["SessionApi"],
     "sessions_api": ["DEFAULT_TURNS", "SessionsApi"],
+    "tools_api": ["ToolsApi"],
 }

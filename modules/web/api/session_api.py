@@ -107,10 +107,13 @@ class SessionApi:
         reason: str = "",
         arguments: _ARGUMENTS = None,
         lasts: bool = False,
+        text: str = "",
         cmd: CommandId = "",
     ) -> Packet:
         command = cmd or uuid.uuid4().hex
-        return self.answer(id, command, call_id, yes, always, pattern, reason, arguments, lasts)
+        return self.answer(
+            id, command, call_id, yes, always, pattern, reason, arguments, lasts, text
+        )
 
     @route(
         "POST",
@@ -200,10 +203,11 @@ class SessionApi:
         reason: str = "",
         arguments: _ARGUMENTS = None,
         lasts: bool = False,
+        text: str = "",
     ) -> Packet:
         runner = self._registry.open(session)
         reply = Reply(
-            yes, always and yes, pattern, reason, arguments if yes else None, lasts and yes
+            yes, always and yes, pattern, reason, arguments if yes else None, lasts and yes, text
         )
         return runner.idempotency.run_once(cmd, lambda: {"won": runner.answer(call_id, reply)})
 

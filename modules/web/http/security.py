@@ -22,6 +22,7 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 
+FRAME_SOURCES = "frame-src 'self'"
 CONTENT_SECURITY_POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -32,7 +33,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "font-src 'self'",
         "connect-src 'self'",
         "worker-src 'self'",
-        "frame-src 'self'",
+        FRAME_SOURCES,
         "manifest-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
@@ -102,11 +103,23 @@ def _is_address(name: str) -> bool:
 
 
 class SecurityMiddleware:
-    """Passes requests of the person's own page or programs to *application*, and no others."""
+    """Passes requests of the person's own page or programs to *application*, and no others.
+
+    The page may show what *frame_source* names in a frame, besides what is its own.
+    """
 
     def __init__(
-        self, application: Application, authenticator: Authenticator, hosts: AllowedHosts
+        self,
+        application: Application,
+        authenticator: Authenticator,
+        hosts: AllowedHosts,
+        *,
+        frame_source: str = "",
     ) -> None:
+        policy = CONTENT_SECURITY_POLICY.replace(
+            FRAME_SOURCES, f"{FRAME_SOURCES} {frame_source}".rstrip()
+        )
+        self._headers = SECURITY_HEADERS | {"Content-Security-Policy": policy}
         self._application = application
         self._authenticator = authenticator
         self._hosts = hosts
@@ -119,7 +132,12 @@ class SecurityMiddleware:
             environ[ON_AUTHENTICATED]()
         for name in [name for name in environ if name.startswith(FORWARDED_HEADERS)]:
             del environ[name]
-        return self._application(environ, _with_headers(start_response, _headers(environ)))
+        return self._application(environ, _with_headers(start_response, self._headers_of(environ)))
+
+    def _headers_of(self, environ: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the headers of an answer. A login does not keep the connection alive."""
+        is_login = environ.get("PATH_INFO") == LOGIN_PATH
+        return self._headers | {"Connection": "close"} if is_login else self._headers
 
     def _refusal(self, environ: Mapping[str, Any]) -> Refusal | None:
         """Return the code and the reason if the request must not pass."""
@@ -236,15 +254,6 @@ def _with_hang_up(environ: Environ, start_response: StartResponse) -> StartRespo
         return start_response(status, headers, *exc_info)
 
     return start
-
-
-def _headers(environ: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the headers of an answer. A login does not keep the connection alive."""
-    return (
-        SECURITY_HEADERS | {"Connection": "close"}
-        if environ.get("PATH_INFO") == LOGIN_PATH
-        else SECURITY_HEADERS
-    )
 
 
 def _with_headers(start_response: StartResponse, more_headers: Mapping[str, str]) -> StartResponse:

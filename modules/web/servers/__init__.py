@@ -7,7 +7,6 @@
 - http_limits       Limits of both HTTP servers, and malformed requests that they refuse to read.
 - http_servers      The two HTTP servers behind one interface, and the event loop of each.
 - threading_server  The HTTP server of Werkzeug, with a thread for each connection.
-- unauthenticated   Connections without a credential yet: few are kept, and the oldest is cut first.
 - websocket_limits  Limits of the WebSockets below Socket.IO, in both async modes, and a way to cut
                     one.
 """

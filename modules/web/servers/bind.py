@@ -85,6 +85,11 @@ class BindAddress:
         name = socket.gethostname()
         return AllowedHosts(port, [*LOOPBACK, self.host, name, f"{name}.local"], any_address=True)
 
+    def origins(self, port: int) -> list[str]:
+        """Return the origins of our page, as far as a content security policy can name them."""
+        names = dict.fromkeys([*LOOPBACK, self.host])
+        return [f"http://{name}:{port}" for name in names if ":" not in name]
+
     def url(self, port: int) -> str:
         """Return the address to type into a browser."""
         host = self.host

@@ -81,7 +81,9 @@ def load_eventlet() -> None:
     """Import eventlet, in the main thread: in any other it would make that one impossible to join.
 
     (It imports a second copy of `threading`, which takes the thread that it is imported in for the
-    main one.) Its warning that it is near retirement is left out: we use what is safe of it.
+    main one.) No other thread may import anything meanwhile: it would find eventlet's modules by
+    the names of the standard ones. Its warning that it is near retirement is left out: we use what
+    is safe of it.
     """
     # What eventlet is the first to import keeps eventlet's sockets, locks and clock inside, for
     # every thread of this process: `http.server` brings all of those that are not eventlet's own.

@@ -19,8 +19,8 @@ from modules.web.servers.http_limits import (
     MAX_LINE_BYTES,
     HttpLimits,
 )
-from modules.web.servers.unauthenticated import UnauthenticatedConnections
 from utils.system.sockets import shut_down
+from utils.system.unauthenticated import UnauthenticatedConnections
 
 _TRANSIENT_ERRORS = {
     errno.ECONNABORTED,

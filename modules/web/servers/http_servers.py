@@ -29,12 +29,18 @@ class HttpServer(Protocol):
         """End every connection, and wait a while for the handlers to notice."""
 
 
+def load_libraries(mode: AsyncMode) -> None:
+    """Load what a server of *mode* needs, before there is any thread; see `load_eventlet`."""
+    if mode == "eventlet":
+        load_eventlet()
+
+
 def make_server(
     mode: AsyncMode, listen_socket: socket.socket, on_error: Callable[[BaseException], object]
 ) -> tuple[EventLoop, HttpServer]:
     """Return the event loop and the server of *mode*; to be run in this thread."""
     if mode == "threading":
         return ThreadingLoop(on_error), ThreadingServer(listen_socket, on_error)
-    load_eventlet()
+    load_libraries(mode)
     loop = EventletLoop(on_error)
     return loop, EventletServer(listen_socket, loop, on_error)

@@ -17,8 +17,8 @@ from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from modules.web.http.security import ON_AUTHENTICATED, Application, Environ, StartResponse
 from modules.web.servers.http_limits import DRAIN_SECONDS, HEAD_SECONDS, MAX_CONNECTIONS, HttpLimits
-from modules.web.servers.unauthenticated import UnauthenticatedConnections
 from utils.system.sockets import shut_down
+from utils.system.unauthenticated import UnauthenticatedConnections
 
 _POLL_SECONDS = 0.2
 """Seconds between two looks at what is too late, and until a stop is noticed."""

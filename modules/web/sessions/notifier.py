@@ -65,7 +65,7 @@ class Notifier:
                 self.send_state()
             case "StepFinished":
                 self.send_state()
-            case "ToolFinished" if packet["changes"]:
+            case "ToolFinished" | "Informed" if packet["changes"]:
                 self.send_files("agent", packet["changes"])
             case "ToolFinished" if packet["card"]["kind"] == "todo" or packet["card"].get("job"):
                 self.send_state()

@@ -25,6 +25,7 @@ from modules.web.sessions.notifier import Notifier, OnError, Publish
 from modules.web.sessions.page_redaction import PageRedactor
 from modules.web.sessions.run_state import RunEvent, RunState, after
 from modules.web.sessions.snapshot import SessionSnapshot
+from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, UserError, phrase
 from utils.pictures import Picture as GivenPicture
 from utils.text.codec import to_plain
@@ -355,19 +356,19 @@ class SessionRunner:
         except TurnSuspended:
             self._last_end_reason = "stopped"  # and what waits is not begun
         except UserError as problem:
-            self._fail_turn(item, problem.message)
+            self._fail_turn(item, problem.message, problem.code)
         except Exception as error:  # noqa: BLE001 - the one place where our failures in a turn end
-            self._fail_turn(item, self._on_error(error))
+            self._fail_turn(item, self._on_error(error), "internal")
         else:
             self._queue.begun()
 
-    def _fail_turn(self, item: QueuedMessage | None, reason: Phrase) -> None:
+    def _fail_turn(self, item: QueuedMessage | None, reason: Phrase, code: ErrorCode) -> None:
         """End the turn with *reason*; a message that the history does not have yet waits again."""
         if item and item.text.startswith("/") and not item.pictures:  # nobody knows how far it came
             self._queue.begun()
         else:
             self._queue.put_back()
-        self.terminal.report_failure(reason)
+        self.terminal.report_failure(reason, code)
 
     # --- what is told ----------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ export function approval(app) {
   let card = null;
   app.subscribe((state) => {
     const item = openQuestion(state.transcript.items, state.sessionState?.asked ?? []);
-    if (nameOf(item) === asked) return;
+    const isAgain = card?.isAnswered && item && item.question !== card.item.question;
+    if (nameOf(item) === asked && !isAgain) return;
     asked = nameOf(item);
     if (card?.isBegun && state.sessionState?.running && !state.sessionState.stopping)
       app.notice(t("Somebody else answered first."), true);
@@ -24,7 +25,9 @@ export function approval(app) {
   });
 
   async function ask(item, waiting) {
-    const cards = await import("./question.js").catch(() => null);
+    const isOpen = item.question.risk === "question";
+    const module = isOpen ? import("./person_question.js") : import("./question.js");
+    const cards = await module.catch(() => null);
     if (nameOf(item) !== asked) return;
     if (!cards) return setTimeout(() => ask(item, waiting), AGAIN);
     card = new cards.QuestionCard(item, app, waiting);

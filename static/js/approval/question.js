@@ -8,9 +8,8 @@ import { programBlock } from "../cards/program.js";
 import { target, verb } from "../cards/verbs.js";
 import { visible } from "../lib/format.js";
 import { say, t } from "../i18n/translate.js";
+import { Answering } from "./answering.js";
 import { argumentsForm } from "./arguments_form.js";
-
-const ARMED_AFTER = 300; // ms, so that a key meant for something else answers nothing
 
 /** The arguments that a person most likely wants to change. */
 const TELLING = new Set(["command", "code", "content", "new", "new_path"]);
@@ -39,14 +38,15 @@ const RISKS = {
   destroy: () => t("deletes"),
   loop: () => t("goes in circles"),
   loss: () => t("deleted much"),
+  told: () => t("is told to the model"),
 };
 
-export class QuestionCard {
+/** A command of the project is asked about for the programs in it. */
+const riskOf = ({ name, question: { risk } }) => (risk === "told" && name.startsWith("/") ? "run" : risk);
+
+export class QuestionCard extends Answering {
   constructor(item, app, waiting) {
-    this.item = item;
-    this.app = app;
-    this.isArmed = false;
-    this.isAnswered = false;
+    super(item, app);
     const { question } = item;
     this.words = WORDS[question.risk] ?? WORDS.call;
     this.pattern = h("input", {
@@ -57,6 +57,7 @@ export class QuestionCard {
     this.reason = h("input", {
       placeholder: this.words.reason(),
       "aria-label": t("Reason for a no"),
+      hidden: question.risk === "told", // nobody would hear it
     });
     this.buttons = this.#makeButtons();
     this.answers = h(
@@ -72,7 +73,7 @@ export class QuestionCard {
     this.asked = h(
       "div",
       { class: "asked-what", tabIndex: 0, role: "group", "aria-label": t("Preview") },
-      preview(question.preview, app),
+      drawPreview(question.preview, { openFile: (path, line) => app.emit("open", { path, line }) }),
     );
     this.patternRow =
       question.pattern &&
@@ -94,7 +95,6 @@ export class QuestionCard {
     this.reason.addEventListener("keydown", (event) => this.#enter(event, () => this.#no()));
     this.pattern.addEventListener("keydown", (event) => this.#enter(event, () => this.#always()));
     this.pattern.addEventListener("input", () => this.#offerLasting());
-    setTimeout(() => this.#arm(), ARMED_AFTER);
   }
 
   /** The subject of the question, in one line. */
@@ -116,7 +116,7 @@ export class QuestionCard {
       icon("alert"),
       h("strong", { text: verb(item.name) }),
       h("code", { text: visible(target(item.name, item.arguments)) }),
-      h("span", { class: "risk", text: RISKS[item.question.risk]?.() ?? item.question.risk }),
+      h("span", { class: "risk", text: RISKS[riskOf(item)]?.() ?? item.question.risk }),
       waiting > 1 && h("span", { class: "muted", text: t("{n} questions wait", { n: waiting }) }),
     );
   }
@@ -143,8 +143,8 @@ export class QuestionCard {
     return made;
   }
 
-  #arm() {
-    this.isArmed = true;
+  arm() {
+    super.arm();
     for (const each of Object.values(this.buttons)) if (each) each.disabled = false;
     this.#offerLasting();
   }
@@ -170,39 +170,27 @@ export class QuestionCard {
     return true;
   }
 
-  #yes = () => this.#answer({ yes: true });
+  #yes = () => this.answer({ yes: true });
   #always = () =>
-    this.#answer({
+    this.answer({
       yes: true,
       always: true,
       pattern: this.#chosenPattern,
     });
-  #lasting = () => this.#answer({ yes: true, lasts: true, pattern: this.#chosenPattern });
+  #lasting = () => this.answer({ yes: true, lasts: true, pattern: this.#chosenPattern });
   /** The pattern as it is, unless it was changed. */
   get #chosenPattern() {
     const { pattern } = this.item.question;
     const chosen = this.pattern.value.trim();
     return chosen === visible(pattern).trim() ? pattern : chosen || pattern;
   }
-  #no = () => this.#answer({ yes: false, reason: this.reason.value.trim() });
-
-  async #answer(reply) {
-    if (!this.isArmed || this.isAnswered) return;
-    this.isAnswered = true;
-    this.element.classList.add("answered");
-    const ack = await this.app.answer(this.item.id, reply);
-    if (ack && !ack.won) this.app.notice(t("Somebody else answered first."));
-    if (!ack) {
-      this.isAnswered = false;
-      this.element.classList.remove("answered");
-    }
-  }
+  #no = () => this.answer({ yes: false, reason: this.reason.value.trim() });
 
   /** Puts the arguments in the place of their preview, to be changed and run so. */
   #edit() {
     const rows = [this.asked, this.patternRow, this.answers].filter(Boolean);
     const form = argumentsForm(this.item.arguments, {
-      run: (given) => this.#answer({ yes: true, arguments: given }),
+      run: (given) => this.answer({ yes: true, arguments: given }),
       leave: () => {
         form.remove();
         for (const row of rows) row.hidden = false;
@@ -216,9 +204,11 @@ export class QuestionCard {
   }
 }
 
-/** Shows exactly what would be done: the program, the change, what would be gone. */
-function preview(card, app) {
-  const host = { openFile: (path, line) => app.emit("open", { path, line }) };
+/**
+ * Shows exactly what would be done: the program, the change, what would be gone.
+ * @param {import("../cards/cards.js").Card} card @param {import("../cards/cards.js").Host} host
+ */
+export function drawPreview(card, host) {
   if (card.kind === "run") return programBlock(card.code, card.language);
   if (card.kind === "diff")
     return h(

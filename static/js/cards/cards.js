@@ -25,6 +25,7 @@ const DRAWN = {
 
 const LONG_TITLE = 100; // characters that a head may cut
 const SHORT = 24; // characters of a cell that stay on one line
+const PLAIN_ENDS = new Set(["done", "failed"]);
 const REMARK = 50; // characters of a body that may stand in a head
 
 /** The kinds of all cards the page knows. */
@@ -108,7 +109,7 @@ function runCard(card, host) {
     card.tier && say({ template: card.tier }),
     card.shown_folders?.length && t("shows {folders}", { folders: card.shown_folders.map(visible).join(", ") }),
   ].filter(Boolean);
-  const why = say(card.why);
+  const why = PLAIN_ENDS.has(card.why?.template) ? "" : say(card.why); // the exit code says it
   return h(
     "div",
     { class: `card-run ${card.job ? "of-job" : ""}` },
@@ -228,6 +229,7 @@ function treeCard(card, host) {
 
 function tableCard(card) {
   const width = Math.max(card.columns.length, ...card.rows.map((row) => row.length));
+  const hasLongLabels = !card.columns.length && width > 1 && card.rows.some(([label]) => say(label).length > SHORT);
   const body = card.rows.map((row, at) =>
     h(
       "tr",
@@ -237,7 +239,7 @@ function tableCard(card) {
         const colspan = isLast && index < width - 1 && width - index;
         return index === 0 && !card.columns.length
           ? h("th", { scope: "row", colspan }, say(text))
-          : h("td", { colspan, class: !isLast && say(text).length <= SHORT && "short" }, say(text));
+          : h("td", { colspan, class: cellClass(say(text), isLast, card) }, say(text));
       }),
     ),
   );
@@ -246,7 +248,7 @@ function tableCard(card) {
     { class: "wide card-table", tabIndex: 0, role: "group", "aria-label": say(card.title) || t("Table") },
     h(
       "table",
-      {},
+      { class: hasLongLabels && "long-labels" },
       h("caption", { text: say(card.title) }),
       card.columns.length
         ? h("thead", {}, h("tr", {}, ...card.columns.map((text) => h("th", { scope: "col" }, say(text)))))
@@ -254,6 +256,12 @@ function tableCard(card) {
       h("tbody", {}, ...body),
     ),
   );
+}
+
+/** A long cell breaks anywhere; a short one nowhere, but the last, which has what room there is. */
+function cellClass(text, isLast, { columns }) {
+  if (text.length > SHORT || (isLast && !columns.length)) return "long";
+  return isLast ? "" : "short";
 }
 
 function linksCard(card) {
@@ -267,7 +275,7 @@ function linksCard(card) {
         h(
           "a",
           { href: safeUrl(link.url), target: "_blank", rel: "noopener noreferrer nofollow" },
-          h("span", { class: "number", text: index + 1 }),
+          h("span", { class: "number", text: link.n || index + 1 }),
           h(
             "span",
             { class: "what" },

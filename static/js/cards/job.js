@@ -1,12 +1,12 @@
 // What runs in the background: how many in the line at the bottom, and below the card of the call
 // that started each its state, the end of its output, and a button that stops it.
 
-import { button, h, retext } from "../lib/dom.js";
+import { button, h, keyed, retext } from "../lib/dom.js";
 import { lineOf } from "../store/declared.js";
 import { say, t } from "../i18n/translate.js";
 import { outputView } from "./output.js";
 
-/** @typedef {{job: number, call_id: string, running: boolean, state: any, command: string, tail: string}} Job */
+/** @typedef {{job: number, call_id: string, running: boolean, state: any, command: string, ports: number[], tail: string, screen?: boolean}} Job */
 
 /**
  * Draws the jobs of the session from now on, whenever something of them or of the page changes.
@@ -46,17 +46,36 @@ class JobView {
     this.state = h("span", { class: "said" });
     this.stop = button({ class: "quiet tiny", on: { click: () => stopJob(app, number) } }, t("Stop"));
     this.output = h("div", {});
-    this.element = h("div", { class: "job" }, h("p", { class: "facts" }, this.state, " ", this.stop), this.output);
+    this.offers = h("div", {});
+    this.drawOffers = keyed(this.offers, String, (port) => offer(app, { job: number, port }));
+    const facts = h("p", { class: "facts" }, this.state, " ", this.stop);
+    this.element = h("div", { class: "job" }, facts, this.offers, this.output);
   }
 
   /** @param {Job} job */
-  update({ state, tail, running }) {
+  update({ state, tail, running, ports, screen }) {
+    this.drawOffers(running ? ports : []);
     retext(this.state, say(state));
     this.stop.hidden = !running;
     if (tail === this.#tail) return;
     this.#tail = tail;
-    this.output.replaceChildren(...(tail ? [outputView(tail, { head: 2, tail: 12 })] : []));
+    const shown = screen ? { head: Infinity } : { head: 2, tail: 12 };
+    this.output.replaceChildren(...(tail ? [outputView(tail, shown)] : []));
+    this.output.classList.toggle("screen", Boolean(screen));
   }
+}
+
+/** A port that a job listens on, to be looked at. */
+function offer(app, served) {
+  const { port } = served;
+  const preview = button({ class: "small", on: { click: () => app.emit("preview", served) } }, t("Preview"));
+  const tab = button({ class: "quiet small", on: { click: () => newTab(app, served) } }, t("New tab"));
+  return { element: h("p", { class: "offers" }, t("Port {port} is open", { port }), preview, tab) };
+}
+
+async function newTab(app, served) {
+  const { openTab } = await import("../previews/preview_view.js");
+  await openTab(app, served);
 }
 
 async function stopJob(app, number) {

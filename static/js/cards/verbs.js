@@ -1,14 +1,17 @@
 // What a call is called on screen: a picture, a verb, and what it is done to; all of it declared by
 // the tools themselves.
 
-import { say } from "../i18n/translate.js";
+import { say, t } from "../i18n/translate.js";
 import { specOf } from "../store/declared.js";
 
 /** Names of arguments that say what a call of an unknown tool is about, the best first. */
 const TELLING = ["path", "pattern", "query", "url", "command", "code", "text", "message"];
 
+/** What is asked about though no tool declares it: AGENTS.md. */
+const ASKED = { follow: () => t("Follow") };
+
 /** A tool from elsewhere is called by its name. @param {string} name */
-export const verb = (name) => say(specOf(name)?.verb) || name;
+export const verb = (name) => say(specOf(name)?.verb) || ASKED[name]?.() || name;
 
 /** Whether it is a tool of ours, whose verb says what was done. @param {string} name */
 export const isKnown = (name) => Boolean(specOf(name)?.verb);

@@ -15,6 +15,8 @@ export class Attachments {
   /** @type {Picture[]} */
   #pictures = [];
   #underWay = 0;
+  /** Resolves once what was given before is attached or refused. */
+  #before = Promise.resolve();
 
   /** @param {import("../app.js").App} app @param {() => void} changed */
   constructor(app, changed) {
@@ -44,26 +46,31 @@ export class Attachments {
     this.#draw();
   }
 
-  /** Gives the session *files* and attaches them, whatever session is shown by then. @param {File[]} files */
+  /** Gives the session *files* and attaches them in their order, whatever session is shown by then. @param {File[]} files */
   async add(files) {
     this.#underWay += 1;
     this.changed();
+    const session = this.app.sessionIsThere();
+    const given = async () => {
+      for (const file of files) await this.app.attempt(async () => this.#give(await session, file));
+    };
+    const all = this.#before.then(given);
+    this.#before = all.catch(() => {}); // told below; the next are given all the same
     try {
-      for (const file of files) await this.app.attempt(() => this.#give(file));
+      await all;
     } finally {
       this.#underWay -= 1;
       this.changed();
     }
   }
 
-  async #give(file) {
+  async #give(session, file) {
     const most = this.app.state.status?.limits.picture ?? Infinity;
     if (file.size > most) {
       const values = { name: file.name, size: size(file.size), most: size(most) };
       this.app.notice(t("{name} has {size}; a picture may have {most}.", values), true);
       return;
     }
-    const session = await this.app.sessionIsThere();
     this.put(session, [await api.givePicture(session, file)]);
   }
 

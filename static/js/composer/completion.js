@@ -63,7 +63,8 @@ export class Completion {
   }
 
   async #commandChoices(word) {
-    this.#commands ??= (await api.commands()).commands;
+    // Files may be commands, so that there may be others each time.
+    if (!this.#commands || word === "/") this.#commands = (await api.commands()).commands;
     return this.#commands
       .filter(({ name }) => slashed(name).startsWith(word))
       .slice(0, 30)

@@ -1,8 +1,8 @@
 // The composer: sending, queueing, completing, dropping files; the draft is kept.
 
-import { button, h, keyed } from "../lib/dom.js";
+import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { size, visible } from "../lib/format.js";
+import { size } from "../lib/format.js";
 import { remember, remembered } from "../lib/storage.js";
 import { say, t } from "../i18n/translate.js";
 import { lineOf } from "../store/declared.js";
@@ -31,7 +31,7 @@ export function composer(app) {
     h("span", { text: t("Stop") }),
   );
   const completion = new Completion(app, area);
-  const chips = queueView(app, area);
+  const queue = queuePlace(app);
   const files = h("input", {
     type: "file",
     multiple: true,
@@ -55,7 +55,7 @@ export function composer(app) {
     "form",
     { class: "composer" },
     completion.element,
-    chips.element,
+    queue.element,
     thumbnails,
     area,
     h(
@@ -86,7 +86,7 @@ export function composer(app) {
     stop.disabled = Boolean(state.sessionState?.stopping);
     send.title = isRunning ? t("Queue for later (Ctrl+Enter: stop and send now)") : t("Send");
     weigh();
-    chips.update(state.sessionState?.queue ?? [], state.sessionState?.paused);
+    queue.update(state.sessionState);
   });
 
   function resize() {
@@ -142,7 +142,7 @@ export function composer(app) {
     completion.update();
   });
   area.addEventListener("blur", () => completion.close());
-  area.addEventListener("keydown", (event) => pressed(event, { area, completion, submit, chips, app }));
+  area.addEventListener("keydown", (event) => pressed(event, { area, completion, submit, app }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -213,15 +213,16 @@ function named(file) {
 }
 
 /** Enter sends, but never while a Chinese word is being composed. */
-function pressed(event, { area, completion, submit, chips, app }) {
+function pressed(event, { area, completion, submit, app }) {
   if (event.isComposing || event.keyCode === 229) return;
   if (completion.isOpen && completes(event, completion)) return;
   if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
     event.preventDefault();
     submit(event.ctrlKey || event.metaKey);
-  } else if (event.key === "ArrowUp" && !area.value && chips.last()) {
+  } else if (event.key === "ArrowUp" && !area.value && app.state.sessionState?.queue?.length) {
     event.preventDefault();
-    chips.takeBack(chips.last().id);
+    const { id } = app.state.sessionState.queue.at(-1);
+    import("./queue.js").then(({ takeBack }) => takeBack(app, id));
   } else if (event.key === "Escape" && app.state.sessionState?.running) {
     event.stopPropagation();
     if (!area.value || area.dataset.escaped) app.stop();
@@ -250,65 +251,22 @@ const isExact = (completion) =>
   completion.place.kind === "command" &&
   completion.choices.some(({ insert }) => insert.trim() === completion.place.word);
 
-function queueView(app) {
-  const element = h("ol", { class: "queue", "aria-label": t("Queue"), hidden: true });
-  let queue = [];
-  const takeBack = async (id) => {
-    const { session } = app.state;
-    const ack = await app.queue("drop", id);
-    if (ack) app.giveBack(session, ack.text, ack.pictures);
-  };
-  const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
-  const act = (name, words, text, work) =>
-    button(
-      {
-        class: "quiet tiny",
-        title: words,
-        "aria-label": `${words}: ${visible(text)}`,
-        data: { act: name },
-        on: { click: work },
-      },
-      icon(name),
-    );
-  const chips = keyed(
-    element,
-    ({ id }) => id,
-    ({ id, text, pictures }) => {
-      const chip = h(
-        "li",
-        { class: "chip", draggable: true },
-        pictures && icon("image"),
-        h("span", { class: "words", text: visible(text) || pictures?.map(({ name }) => name).join(", ") }),
-        act("up", t("Earlier"), text, () => move(id, -1)),
-        act("send", t("Do this now"), text, () => app.queue("now", id)),
-        act("close", t("Take back"), text, () => takeBack(id)),
-      );
-      chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/onefold-queue", id));
-      chip.addEventListener("dragover", (event) => event.preventDefault());
-      chip.addEventListener("drop", (event) => {
-        const moved = event.dataTransfer.getData("text/onefold-queue");
-        if (!moved) return;
-        event.preventDefault();
-        app.queue(
-          "move",
-          moved,
-          queue.findIndex((item) => item.id === id),
-        );
-      });
-      return { element: chip };
-    },
-  );
-  return {
-    element,
-    takeBack,
-    last: () => queue.at(-1),
-    update(now, isPaused) {
-      queue = now;
-      chips(now);
-      element.hidden = !now.length;
-      element.classList.toggle("paused", Boolean(isPaused));
-    },
-  };
+/** Where the messages that wait are shown, once there are some. */
+function queuePlace(app) {
+  const element = h("div", {});
+  let isAsked = false;
+  async function update(sessionState) {
+    if (isAsked || !sessionState?.queue?.length) return;
+    isAsked = true;
+    try {
+      const { queueView } = await import("./queue.js");
+      element.append(queueView(app));
+    } catch (problem) {
+      isAsked = false; // the next change tries again
+      throw problem;
+    }
+  }
+  return { element, update };
 }
 
 function modeButton(app) {
@@ -334,12 +292,19 @@ function modeButton(app) {
 
 function approvalButton(app) {
   const options = { guarded: t("guarded"), ask: t("ask"), "read-only": t("read-only"), all: t("never ask") };
+  const kept = h("option", { value: "kept" }, t("Always allowed …"));
   const select = h(
     "select",
     { class: "quiet small", "aria-label": t("Approval mode"), title: t("What it asks about") },
     ...Object.entries(options).map(([value, words]) => h("option", { value }, words)),
+    kept,
   );
-  select.addEventListener("change", () => app.aside(lineOf("approval", select.value)));
+  select.addEventListener("change", async () => {
+    if (!kept.selected) return app.aside(lineOf("approval", select.value));
+    select.value = app.state.sessionState?.approval ?? "guarded";
+    const { openKeptSheet } = await import("../approval/kept_sheet.js");
+    await openKeptSheet(app);
+  });
   app.subscribe(({ sessionState }) => {
     if (sessionState && select.value !== sessionState.approval) select.value = sessionState.approval;
   });

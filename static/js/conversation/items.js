@@ -8,6 +8,7 @@ import { copyButton } from "../markdown/code_block.js";
 import { markdownReady } from "../markdown/markdown.js";
 import { MarkdownWriter } from "../markdown/writer.js";
 import { say, t } from "../i18n/translate.js";
+import { sources } from "./citations.js";
 import { explored } from "./grouping.js";
 import { callView } from "../cards/call.js";
 import { drawCard } from "../cards/cards.js";
@@ -221,35 +222,33 @@ function endView(item, host) {
   };
   update(item);
   const stillOpen = item.stillOpen && h("p", { class: "muted", text: say(item.stillOpen) });
-  if (item.why === "done") {
-    return {
-      element: h(
-        "footer",
-        { class: "end" },
-        stillOpen,
-        facts && h("span", { class: "muted", text: facts }),
-        undo.element,
-        forkButton(item, host),
-      ),
-      update,
-    };
-  }
-  return {
-    element: h(
-      "footer",
-      { class: `end ${item.why}` },
-      h(
-        "p",
-        {},
-        icon(item.why === "stopped" ? "stop" : "alert"),
-        h("b", { text: WHYS[item.why]?.() ?? item.why }),
-        item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
-      ),
-      stillOpen,
-      h("div", { class: "buttons" }, undo.element, forkButton(item, host), goOn),
-    ),
-    update,
-  };
+  const read = sources(item, () => element);
+  const element =
+    item.why === "done"
+      ? h(
+          "footer",
+          { class: "end" },
+          read,
+          stillOpen,
+          facts && h("span", { class: "muted", text: facts }),
+          undo.element,
+          forkButton(item, host),
+        )
+      : h(
+          "footer",
+          { class: `end ${item.why}` },
+          h(
+            "p",
+            {},
+            icon(item.why === "stopped" ? "stop" : "alert"),
+            h("b", { text: WHYS[item.why]?.() ?? item.why }),
+            item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
+          ),
+          read,
+          stillOpen,
+          h("div", { class: "buttons" }, undo.element, forkButton(item, host), goOn),
+        );
+  return { element, update };
 }
 
 function goOnButton(item, host) {

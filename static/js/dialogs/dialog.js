@@ -29,10 +29,24 @@ export function openDialog(title, className, children) {
     event.preventDefault(); // or it would only empty the field
     dialog.close();
   });
-  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("close", () => {
+    placeNotices();
+    dialog.remove();
+  });
   document.body.append(dialog);
   dialog.showModal();
+  placeNotices();
   return dialog;
+}
+
+let home = null; // where the notices are while no dialog is open
+
+/** What lies below a dialog is dim, and nobody hears of it: the notices are in the one on top. */
+function placeNotices() {
+  const list = document.querySelector(".notices");
+  home ??= list?.parentNode;
+  const place = [...document.querySelectorAll("dialog[open]:not(.ask)")].at(-1) ?? home;
+  if (list && list.parentNode !== place) place.append(list);
 }
 
 /**

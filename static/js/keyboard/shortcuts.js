@@ -65,7 +65,7 @@ function letter(event, app, parts) {
   const isInTree = event
     .composedPath()
     .some((node) => node instanceof Element && node.getAttribute("role") === "tree");
-  const answer = { KeyY: "y", KeyA: "a", KeyN: "n", KeyE: "e" }[event.code];
+  const answer = /^(?:Key|Digit)([YAFNE1-4])$/.exec(event.code)?.[1].toLowerCase();
   if (answer && !isInTree && !event.shiftKey && parts.approval.key)
     return parts.approval.element.firstChild ? () => parts.approval.key(answer) : null;
   return null;

@@ -23,7 +23,8 @@ class Pane {
   constructor(app) {
     this.app = app;
     this.tabs = h("div", { class: "pane-tabs" });
-    this.body = h("div", { class: "pane-body" });
+    this.slot = h("div", { class: "pane-slot" });
+    this.body = h("div", { class: "pane-body" }, this.slot);
     this.changes = h("div", { class: "changes" });
     import("../changes/changes.js").then(({ changesView }) => (this.list = changesView(app, this.changes)));
     this.closeButton = button(
@@ -47,6 +48,10 @@ class Pane {
       (tab) => this.#tab(tab),
     );
     app.on("open", (wanted) => this.open(wanted));
+    app.on("preview", async (served) => {
+      const { open } = await import("../previews/previews.js");
+      open(this, served, (path = this.#shown) => this.#show(path));
+    });
     app.on("changes", () => this.#show(""));
     app.on("files", (change) => this.#changed(change));
     app.shownPaths = () => [...this.#files.keys(), ...(this.list?.paths ?? [])];
@@ -74,7 +79,7 @@ class Pane {
     const { paths, shown } = this.#before;
     await this.#add(paths);
     this.#before = null;
-    if (!this.#shown) this.#show(shown);
+    if (!this.#shown && this.#files.has(shown)) this.#show(shown);
     else this.#draw();
   }
 
@@ -88,14 +93,16 @@ class Pane {
 
   #show(path) {
     this.#shown = path;
-    const view = path ? this.#files.get(path).element : this.changes;
-    if (this.body.firstChild !== view) this.body.replaceChildren(view);
+    const view = path ? this.#files.get(path)?.element : this.changes;
+    if (view && this.slot.firstChild !== view) this.slot.replaceChildren(view);
+    this.previews?.show(path);
     this.app.emit("shown", path);
     this.#draw();
   }
 
   async #close(path) {
-    const file = this.#files.get(path);
+    const file = this.#files.get(path) ?? this.previews.close(path);
+    if (!file) return;
     const question = t("{name} has changes that are not saved. Close it all the same?", {
       name: visible(nameOf(path)),
     });
@@ -116,7 +123,7 @@ class Pane {
       isShown: path === this.#shown,
       isDirty: Boolean(this.#files.get(path)?.isDirty),
     });
-    this.drawTabs(["", ...this.#files.keys()].map(tab));
+    this.drawTabs(["", ...(this.previews?.keys() ?? []), ...this.#files.keys()].map(tab));
     this.tabs.querySelector(".shown")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (!this.#before) keep(OPEN, { paths: [...this.#files.keys()], shown: this.#shown });
   }

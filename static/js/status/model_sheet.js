@@ -7,6 +7,7 @@ import { confirmed, openDialog } from "../dialogs/dialog.js";
 
 /** What each field of a server's profile means. @type {Record<string, () => string>} */
 const MEANINGS = {
+  protocol: () => t("How tools are called: the server's own way, or text blocks (VCP)"),
   window: () => t("Tokens of prompt and reply together"),
   max_output: () => t("Tokens of the longest reply"),
   output_limit: () => t("What the limit of a reply is called"),

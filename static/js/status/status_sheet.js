@@ -36,6 +36,32 @@ export async function openStatusSheet(app) {
     },
     t("Compact now"),
   );
+  const kept = button(
+    {
+      class: "small",
+      on: {
+        click: async () => {
+          dialog.close();
+          const { openKeptSheet } = await import("../approval/kept_sheet.js");
+          await openKeptSheet(app);
+        },
+      },
+    },
+    t("Always allowed …"),
+  );
+  const tools = button(
+    {
+      class: "small",
+      on: {
+        click: async () => {
+          dialog.close();
+          const { openToolsSheet } = await import("../tools/tools_sheet.js");
+          await openToolsSheet(app);
+        },
+      },
+    },
+    t("Tools …"),
+  );
   const focus = (sessionState?.focus ?? []).map(({ path, tokens }) =>
     h(
       "li",
@@ -60,6 +86,6 @@ export async function openStatusSheet(app) {
     h("ul", { class: "legend" }, ...rows),
     focus.length ? h("ul", { class: "focus-list" }, ...focus) : null,
     drawCard(ack.card, { openFile: () => {} }),
-    h("div", { class: "buttons" }, compact),
+    h("div", { class: "buttons" }, tools, kept, compact),
   ]);
 }

@@ -4,7 +4,7 @@
 /** @typedef {import("../i18n/phrases.js").Phrase} Phrase */
 /** @typedef {{kind: string, [field: string]: any}} Card */
 /** @typedef {{type: string, seq?: number, [field: string]: any}} Packet */
-/** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean, may_last: boolean}} Question */
+/** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean, may_last: boolean, choices: string[]}} Question */
 /**
  * One thing in the conversation; `key` is unique in its transcript, and an item that changed is
  * another object.
@@ -87,8 +87,8 @@ const DRAWN = {
       : added(closed(transcript), call(packet)),
 
   ApprovalAsked: (transcript, packet) => {
-    const { risk, why, pattern, preview, may_revise = false, may_last = false } = packet;
-    return changedCall(transcript, packet, () => ({ question: { risk, why, pattern, preview, may_revise, may_last } }));
+    const { risk, why, pattern, preview, may_revise = false, may_last = false, choices = [] } = packet;
+    return changedCall(transcript, packet, () => ({ question: { risk, why, pattern, preview, may_revise, may_last, choices } }));
   },
 
   ToolOutput: (transcript, packet) =>
@@ -113,9 +113,18 @@ const DRAWN = {
 
   TurnFinished: (
     transcript,
-    { why, detail = null, seconds = 0, usage = {}, still_open: stillOpen = null },
+    {
+      why,
+      detail = null,
+      seconds = 0,
+      usage = {},
+      still_open: stillOpen = null,
+      citations = [],
+      unknown_citations: unknown = [],
+    },
   ) => {
-    const end = { kind: "end", why, detail, seconds, usage, stillOpen, turn: transcript.turn };
+    const { turn } = transcript;
+    const end = { kind: "end", why, detail, seconds, usage, stillOpen, citations, unknown, turn };
     return { ...added(abandoned(answered(closed(transcript))), end), isRunning: false };
   },
 };

@@ -164,9 +164,12 @@ def test_where_nobody_is_there_only_the_setting_and_the_mode_together_let_it_out
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_nobody_is_asked_about_a_job_outside_as_there_can_be_none(mode: ApprovalMode) -> None:
+@pytest.mark.parametrize("way", ["background", "tty"])
+def test_nobody_is_asked_about_a_job_outside_as_there_can_be_none(
+    mode: ApprovalMode, way: str
+) -> None:
     approval = Approval(mode, lambda _tool, _arguments: None)
-    arguments = {**OUTSIDE, "background": True}
+    arguments = {**OUTSIDE, way: True}
     assert approval.decide(tool_named("run_command"), arguments).verdict == "refuse"
 
 
@@ -217,4 +220,5 @@ def test_a_yes_to_a_command_is_none_to_let_it_run_on() -> None:
     run = tool_named("run_command")
     pattern = pattern_for(run, {"command": "npm test"})
     assert covers(pattern, run, {"command": "npm test"})
-    assert not covers(pattern, run, {"command": "npm test", "background": True})
+    for way in ("background", "tty"):
+        assert not covers(pattern, run, {"command": "npm test", way: True})

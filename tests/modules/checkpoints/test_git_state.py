@@ -16,6 +16,7 @@ from modules.checkpoints.store.gc import reachable
 from modules.checkpoints.undo.undo_results import UndoResult
 from modules.sandbox.backends import selftest
 from modules.sandbox.sandbox import Program
+from tests.campaign import seeded
 from tests.modules.checkpoints.folders import checkpoints
 from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process, run_to_end
 
@@ -29,6 +30,41 @@ git tag -a v1 -m v1 main; git tag light side; git notes add -m note main
 git pack-refs --all; git checkout -q main; git branch loose
 echo stashed >> f; git stash -q
 """
+SUBMODULES = """
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+base=$PWD-bases; mkdir "$base"
+for n in inner lib; do
+  git init -q "$base/$n" -b main; cd "$base/$n"; echo $n > $n; git add .; git commit -qm $n
+done
+git submodule --quiet add ../inner deep/in; git commit -qm "with inner"; git branch side HEAD~1
+cd "$OLDPWD"; cd "${base%-bases}"
+git submodule --quiet add "$base/lib" vendor/lib
+git submodule --quiet update --init --recursive; git commit -qm submodule
+for f in vendor/lib vendor/lib/deep/in; do git -C $f switch -qC main; done
+git -C vendor/lib branch --no-track side origin/side
+"""
+POINTER = "version https://git-lfs.github.com/spec/v1\\noid sha256:%064d\\nsize 12\\n"
+LFS = (
+    "echo '*.bin filter=lfs diff=lfs merge=lfs -text' > .gitattributes;"
+    f" printf '{POINTER}' 7 > a.bin"
+)
+
+COMMIT = "echo n > n; git add n; git commit -qm n"
+SUBMODULE_SEQUENCES = {
+    "a commit": f"cd vendor/lib; {COMMIT}",
+    "commits of all three": f"cd vendor/lib/deep/in; {COMMIT}; cd ../..; git add deep;"
+    " git commit -qm deep; cd ../..; git add vendor; git commit -qm vendor",
+    "what is recorded": f"cd vendor/lib; {COMMIT}; cd ../..; git submodule update",
+    "branches and a stash": "cd vendor/lib; git branch -q -D side; git branch new; git tag t;"
+    " git pack-refs --all; echo x > lib; git stash -q; git checkout -q --detach HEAD~1",
+    "a merge that stops": f"cd vendor/lib/deep/in; git switch -qc other; {COMMIT};"
+    " git switch -q main; echo m > n; git add n; git commit -qm m; git merge other || true",
+    "a rebase that stops": f"cd vendor/lib; {COMMIT}; git branch b; git reset -q --hard HEAD~1;"
+    " echo m > n; git add n; git commit -qm m; git rebase b || true",
+    "with the branch": f"git switch -qc t; cd vendor/lib; {COMMIT}; cd ../..; git commit -qam v;"
+    " git checkout -q --recurse-submodules main; git submodule foreach -q git status",
+}
+"""Those in `vendor/lib` and the submodule of that."""
 
 STOPPED_REBASE = "git checkout -q side; git rebase main || true"
 
@@ -86,6 +122,34 @@ SEQUENCES = {
     "flags": "git update-index --assume-unchanged g1; git update-index --skip-worktree g2",
 }  # fmt: skip
 
+MORE_SEQUENCES = {
+    "a worktree moved": "git worktree add -q tree side; git worktree move tree other;"
+    " git worktree lock other",
+    "a worktree without a branch": "git worktree add -q --detach tree HEAD~1; cd tree;"
+    " git switch -qc made; echo m > m; git add m; git commit -qm m; git merge -q far",
+    "a worktree with a stopped cherry-pick": "git worktree add -q tree far; cd tree;"
+    " git cherry-pick side~1 || true",
+    "two worktrees": "git worktree add -q one side; git worktree add -q two far;"
+    " git worktree remove one; git worktree prune",
+    "a worktree that bisects": "git worktree add -q tree main~0 --detach; cd tree;"
+    " git bisect start HEAD HEAD~2",
+    "pointers of LFS": f"{LFS}; git add .; git commit -qm lfs; printf '{POINTER}' 8 > a.bin;"
+    " git add a.bin; git stash -q; git stash pop -q --index",
+    "pointers of LFS merged": f"{LFS}; git add .; git commit -qm lfs; git checkout -q far;"
+    " git merge -q main; git rebase -q main",
+    "patches": "git format-patch -q -1 far; git am -q *.patch; rm *.patch",
+    "a patch that stops": "git format-patch -q -1 side~1; git am *.patch || true; rm *.patch",
+    "fixups": "echo x >> f; git commit -qam fix --fixup HEAD~1;"
+    " GIT_SEQUENCE_EDITOR=: git rebase -q -i --autosquash HEAD~3 || true",
+    "two reverts": "git revert --no-edit HEAD HEAD~1 || true; git revert --quit || true",
+    "an octopus": "git checkout -q far; git merge -q light~2 loose~2 || true; git branch o",
+    "rebase onto": "git rebase -q --onto far main~1 main",
+    "rebase with an autostash": "echo x >> g1; git rebase -q --autostash far",
+    "a subtree": "git read-tree --prefix=sub/ -u far; git commit -qm sub",
+    "sparse files": "git update-index --skip-worktree g1; rm g1; git commit -q --allow-empty -m s",
+}
+"""Those of which a run of the tests tries a few, and a campaign all."""
+
 
 @pytest.fixture(params=["A", "C"])
 def sandbox_home(
@@ -127,7 +191,7 @@ QUESTIONS = (
 
 def git_state(project: Path) -> list[str]:
     """Return what git says of the state of *project*, and of a work tree in it."""
-    trees = [project, *(path.parent for path in sorted(project.glob("*/.git")))]
+    trees = [project, *(path.parent for path in sorted(project.rglob("*/.git")))]
     return [git(tree, *question.split()) for tree in trees for question in QUESTIONS]
 
 
@@ -143,10 +207,46 @@ def files_of(project: Path) -> dict[str, bytes]:
 def test_a_sequence_of_git_is_undone_and_redone(
     sandbox_home: SandboxHome, points: Checkpoints, name: str
 ) -> None:
+    do_undo_and_redo(sandbox_home, points, SEQUENCES[name])
+
+
+@seeded(4)
+def test_another_sequence_of_git_is_undone_and_redone(
+    sandbox_home: SandboxHome, points: Checkpoints, seed: int
+) -> None:
+    do_undo_and_redo(
+        sandbox_home, points, list(MORE_SEQUENCES.values())[seed % len(MORE_SEQUENCES)]
+    )
+
+
+@pytest.mark.parametrize("name", SUBMODULE_SEQUENCES)
+def test_a_sequence_of_git_in_submodules_is_undone_and_redone(
+    sandbox_home: SandboxHome, points: Checkpoints, name: str
+) -> None:
+    project = sandbox_home.project
+    subprocess.run(["bash", "-ec", SUBMODULES], cwd=project, check=True, capture_output=True)
+    do_undo_and_redo(sandbox_home, points, SUBMODULE_SEQUENCES[name])
+    assert git(project, "submodule", "foreach", "--recursive", "git fsck --strict")[-1] == "0"
+    repository = project / ".git/modules/vendor/lib"
+    assert not [*repository.rglob("*.lock"), *repository.rglob("*.new")]
+
+
+def test_a_submodule_that_came_meanwhile_stays(
+    sandbox_home: SandboxHome, points: Checkpoints
+) -> None:
+    project, before = sandbox_home.project, points.take()
+    subprocess.run(["bash", "-ec", SUBMODULES], cwd=project, check=True, capture_output=True)
+    head = project / ".git/modules/vendor/lib/HEAD"
+    assert not points.undo(before.id, points.take().id).skipped
+    assert git(project, "rev-parse", "HEAD") == git(project, "rev-parse", "main")
+    assert head.read_text() == "ref: refs/heads/main\n"
+
+
+def do_undo_and_redo(sandbox_home: SandboxHome, points: Checkpoints, sequence: str) -> None:
     project, sandbox = sandbox_home.project, sandbox_home.sandbox()
     identity = IDENTITY if sandbox.report().tier == "C" else ""
     before, state_before, files_before = points.take(), git_state(project), files_of(project)
-    result = run_to_end(sandbox, Program("bash", f"set -e; {identity}{SEQUENCES[name]}"))
+    result = run_to_end(sandbox, Program("bash", f"set -e; {identity}{sequence}"))
     after, state_after, files_after = points.take(), git_state(project), files_of(project)
     assert result.exit_code == 0, result.output
     assert not result.notes

@@ -10,6 +10,7 @@ import pytest
 
 from core.cards import Change, DiffCard, TableCard, TextCard
 from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.restore import atomic_file
 from modules.checkpoints.snapshot import scanner
 from modules.checkpoints.undo.undo_commands import UndoCommands
@@ -43,7 +44,7 @@ def family(project: Project, tmp_path: Path, file_cap: int = 1000) -> Iterator[U
     points = Checkpoints(
         project.root, tmp_path / "store", file_cap=file_cap, total_cap=10**9, keep_days=7
     )
-    made = UndoCommands(project, points)
+    made = UndoCommands(project, LateCheckpoints(lambda: points, tmp_path / "store"))
     made.on_session_changed("s1")
     yield made
     points.close()

@@ -44,6 +44,9 @@ class ScriptedAsker:
     def ask_reason(self) -> str:
         return self.denial_reason
 
+    def ask_answer(self, typed: str) -> str:
+        return typed + (self.texts.pop(0) or "")
+
     def stop(self) -> None:
         self.stopped.append(True)
 

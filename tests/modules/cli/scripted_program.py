@@ -30,15 +30,17 @@ from core.cards import (
     TreeCard,
     TreeEntry,
 )
-from core.conversation.messages import Wire
+from core.conversation.messages import User, Wire
 from core.events import CommandAnswered
 from core.feature import Feature, command
+from core.hooks import ProvidesNews
 from core.tools import Outcome, Risk, RunningTool, ToolError, tool
+from modules.ask_person import AskPerson
 from modules.cli.repl import run_repl
 from modules.translator import Translator
 from tests.declared_tools import SPECS
 from tests.scripted_model import Item, ScriptedModel, call_reply, calls_reply, terminal, text_reply
-from utils.i18n import phrase
+from utils.i18n import Phrase, phrase
 from utils.llm.completion import Completion, Delta, Retry
 from utils.logger import FailureLog
 from utils.waiting import Stop, Stopped
@@ -112,6 +114,20 @@ def streamed_reply(text: str, seconds: float, *, thinking: str = "") -> list[Ite
     for start in range(0, len(text), 7):
         items += [Delta(text[start : start + 7]), pause(seconds)]
     return [*items, Completion(text, thinking, (), text_reply(text)[-1].usage)]  # type: ignore[union-attr]
+
+
+class LateNews(Feature, ProvidesNews):
+    """Has something to tell once the play "news" is over, when no event comes any more."""
+
+    def __init__(self) -> None:
+        self.is_due: Callable[[], bool] = lambda: False
+        self._is_told = False
+
+    def news(self) -> Sequence[Phrase]:
+        if self._is_told or not self.is_due():
+            return []
+        self._is_told = True
+        return [phrase("Preview of port {port}: {link}", port=8000, link="http://late/")]
 
 
 class FakeTools(Feature):
@@ -223,6 +239,7 @@ def slow_reply(folder: Path) -> list[Item]:
 
 def scripts(folder: Path) -> dict[str, list[list[Item]]]:
     return {
+        "news": [text_reply("Begun.")],
         "prose": [streamed_reply(PROSE, 0.002)],
         "slow": [slow_reply(folder)],
         "tools": [TOOLS, text_reply("All done.")],
@@ -242,6 +259,10 @@ def scripts(folder: Path) -> dict[str, list[list[Item]]]:
         ],
         "pausing": [[wait_for_file(folder / "go"), *text_reply("after a while")]],
         "web": [call_reply("web_search", query="tea"), text_reply("Found.")],
+        "ask": [
+            call_reply("ask_person", question="Which drink?", choices=["tea", "coffee"]),
+            text_reply("Noted."),
+        ],
         "hostile": [text_reply(f"safe {HOSTILE} end")],
         "retry": [
             [
@@ -275,10 +296,18 @@ def main(folder: Path, language: Any, count: int) -> int:
     logging.basicConfig(filename=folder / "log")
     stop = Stop()
     files = ["src/报告 final.md", "src/a.py", *(f"deep/folder/file{n}.txt" for n in range(count))]
+    late_news = LateNews()
     main_terminal = terminal(
-        features=[FakeTools(stop)], stop=stop, list_paths=lambda: files, is_practice=True
+        features=[FakeTools(stop), AskPerson(), late_news],
+        stop=stop,
+        list_paths=lambda: files,
+        is_practice=True,
     )
     main_terminal.model = ScriptChooser(folder)
+    late_news.is_due = lambda: (
+        not main_terminal.is_in_turn
+        and User("news") in [record for _, record in main_terminal.history.records]
+    )
     translator = Translator.of(language)
     return run_repl(
         main_terminal,

@@ -35,9 +35,9 @@ class Terminal:
             ["tmux", "-f", os.devnull, "-L", self.socket, *arguments],
             env={**os.environ, "SHELL": "/bin/sh"},  # the person's own may speak another language
             capture_output=True,
-            check=True,
             timeout=300,
         )
+        assert result.returncode == 0, f"tmux {arguments[0]}: {result.stderr.decode().strip()}"
         return result.stdout.decode()
 
     def start(self, folder: Path, *, width: int = 90, height: int = 30, **settings: str) -> None:

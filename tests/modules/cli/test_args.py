@@ -12,7 +12,7 @@ ENGLISH = Translator("en", {})
 
 
 def test_what_is_told_of_is_what_is_understood() -> None:
-    params = _click_options(ENGLISH, "0")
+    params = _click_options(ENGLISH, lambda: "0", lambda _kind, _project: ())
     assert [tuple(param.opts) for param in params] == [told.names for told in OPTIONS]
     for param, told in zip(params, OPTIONS, strict=True):
         assert isinstance(param, click.Option)

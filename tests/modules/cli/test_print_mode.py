@@ -102,6 +102,9 @@ def test_json_is_the_object_of_the_contract() -> None:
             },
             "files": {"created": ["a.py"], "modified": [], "deleted": [], "renamed": []},
             "error": None,
+            "error_code": None,
+            "citations": [],
+            "unknown_citations": [],
         },
     )
 
@@ -143,6 +146,14 @@ def test_asking_is_refusing_and_the_exit_code_says_so() -> None:
     screen.show(TurnFinished("done"))
     assert (answers, screen.finish()) == ([None], 4)
     assert "--approve" in err.getvalue()
+
+
+def test_a_question_of_the_models_own_hides_no_refusal_for_want_of_approval() -> None:
+    asked = ApprovalAsked("c1", "web_search", "network", phrase("It asks."), "*", CARD)
+    own = ApprovalAsked("c2", "ask_person", "question", phrase("Which?"), "", CARD)
+    refused = ToolFinished("c1", "web_search", "refused", CARD, 0.0)
+    assert "--approve" in play([asked, refused, own, TurnFinished("done")])[2]
+    assert "--approve" not in play([own, refused, TurnFinished("done")])[2]
 
 
 def test_a_refusal_says_why() -> None:
@@ -235,9 +246,10 @@ def test_progress_is_shown_to_a_person_only() -> None:
 
 def test_a_failure_outside_the_turn_is_told() -> None:
     screen = PlainScreen("json", out := StringIO(), StringIO(), ENGLISH)
-    screen.fail(phrase("No network."))
+    screen.fail(phrase("No network."), "network")
     assert screen.finish() == 1
-    assert json.loads(out.getvalue())["error"] == "No network."
+    result = json.loads(out.getvalue())
+    assert (result["error"], result["error_code"]) == ("No network.", "network")
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

@@ -7,11 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from core.feature import Feature, SessionHandle
+from core.hooks import BindsToSession, PreparesContext
 from modules.cli.input.keyboard import TypedAhead
 from modules.cli.repl import Repl
 from modules.translator import Translator
 from tests.scripted_model import run_turn, terminal, text_reply
+from utils.i18n import phrase
 from utils.logger import FailureLog
+
+
+class Slow(Feature, BindsToSession, PreparesContext):
+    """Says, in the midst of a turn, what it waits for."""
+
+    def bind(self, session_handle: SessionHandle) -> None:
+        self._handle = session_handle
+
+    def before_request(self) -> None:
+        assert self._handle.announce(phrase("Starting a server"))
 
 
 def talk(folder: Path, lines: str) -> tuple[int, str, str]:
@@ -67,3 +80,15 @@ def test_a_turn_that_is_shown_again_keeps_its_time(
     failures = FailureLog(tmp_path / "log")
     Repl(main, Translator("en", {}), failures, TypedAhead(), ()).run(iter(()))
     assert "1 min 05 s" in capsys.readouterr().out
+
+
+def test_what_a_turn_announces_is_shown_before_the_answer(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    main = terminal(text_reply("the answer"), features=[Slow()])
+    Repl(main, Translator("en", {}), FailureLog(tmp_path / "log"), TypedAhead(), ()).run(
+        iter(["go"])
+    )
+    out = capsys.readouterr().out
+    assert -1 < out.find("Starting a server") < out.find("the answer")
+    assert not main.announce(phrase("too late"))

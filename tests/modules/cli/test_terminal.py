@@ -356,3 +356,8 @@ def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal
     started.paste("touch ran")
     started.press("Enter")
     started.wait_for_text("Nothing here runs commands.")
+
+
+def test_what_happened_as_a_turn_ended_is_told_above_the_next_prompt(started: Terminal) -> None:
+    started.press("news", "Enter")
+    started.see_prompt_after("Preview of port 8000: http://late/")

@@ -16,9 +16,7 @@ from modules.files import ignore
 from modules.files.containment import ConfinedFolder
 from modules.files.git import isolated_git
 from modules.files.ignore import GENERATED_FOLDERS, visible_files
-from utils.system.programs import system_program
-
-TREES = 150
+from tests.campaign import seeded
 
 
 @pytest.fixture(autouse=True)
@@ -210,20 +208,16 @@ def random_tree(root: Path, chance: random.Random) -> None:
             (folder / ".gitignore").write_text("\n".join(rules) + "\n")
 
 
-def test_the_walk_agrees_with_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = random.Random(20260101)
-    git_there = system_program("git")
-    for number in range(TREES):
-        root = tmp_path / str(number)
-        root.mkdir()
-        random_tree(root, chance)
-        monkeypatch.setattr(isolated_git, "system_program", lambda _: None)
+@seeded(25)
+def test_the_walk_agrees_with_git(root: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    random_tree(root, random.Random(seed))
+    with monkeypatch.context() as without:
+        without.setattr(isolated_git, "system_program", lambda _: None)
         walked = listed(root)
-        monkeypatch.setattr(isolated_git, "system_program", lambda _: git_there)
-        git(root, "init")
-        by_git = git(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")[:-1]
-        assert not by_git or listed(root) == sorted(by_git)
-        assert walked == sorted(by_git), f"tree {number}"
+    git(root, "init", "--template=")
+    by_git = sorted(git(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")[:-1])
+    assert not by_git or listed(root) == by_git
+    assert walked == by_git
 
 
 def test_a_repository_leads_git_to_no_other_folder(root: Path, tmp_path: Path) -> None:

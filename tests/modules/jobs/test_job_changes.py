@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from core.cards import TableCard
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from tests.assembly import AssembledTerminal, assembled_terminal
-from tests.modules.jobs.test_jobs import background, command, jobs_of, running, say
+from tests.modules.jobs.test_jobs import background, command, jobs_of, running, say, told
 from tests.modules.sandbox.sandbox_home import ROOT, is_alive, wait_until
 from tests.scripted_model import call_reply
 
@@ -56,7 +58,7 @@ def test_a_job_between_two_calls_is_undone_with_its_turn(tmp_path: Path) -> None
             ["removed", "between"],
             ["removed", "mine"],
         ]
-        assert undone[-1] == "still runs | job 1 | it may write again; /jobs stop ends it"
+        assert undone[-1] == "still running | job 1 | it may write again; /jobs stop ends it"
         assert not (made.root / "between").exists()
         assert running(made) == "job 1"
         rows(made, "/redo")
@@ -136,8 +138,13 @@ import sys, time
 from pathlib import Path
 from tests.assembly import assembled_terminal
 from tests.modules.jobs.test_jobs import background, jobs_of, say
+from tests.modules.jobs.test_terminals import tty
 with assembled_terminal(Path(sys.argv[1])) as made:
-    say(made, background("setsid sleep 4321 & sleep 4321"), background("cat", "c"))
+    say(
+        made,
+        background("setsid sleep 4321 & sleep 4321"),
+        tty("trap '' HUP; setsid sleep 4321 & echo ready; sleep 4321"),
+    )
     for job in jobs_of(made)._jobs.values():
         print(job._execution.inner_pid, flush=True)
     time.sleep(600)
@@ -165,3 +172,26 @@ def test_a_kill_of_onefold_leaves_nothing(tmp_path: Path) -> None:
         read = str(made.model.requests[-1])
         assert "job 1 ended with the Onefold that ran it" in read
         assert "job 2 ended with the Onefold that ran it" in read
+
+
+PLANTS = """git init -q zlib; cd zlib; git config core.fsmonitor false
+echo > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout"""
+
+
+@pytest.mark.parametrize("is_job", [True, False])
+def test_no_repository_that_a_program_makes_keeps_what_git_would_run(
+    tmp_path: Path, *, is_job: bool
+) -> None:
+    """Of a job it is taken out at its end, of a call however many others it has made beside."""
+    with assembled_terminal(tmp_path, approval_mode="all") as made:
+        if is_job:
+            say(made, background(PLANTS), call_reply("jobs", operation="wait"))
+        else:
+            code = f"mkdir -p a{{1..210}}/.git; {PLANTS}"
+            say(made, call_reply("run_command", command=code))
+            again = "cd zlib && git config core.fsmonitor true"
+            say(made, call_reply("run_command", command=again))
+        git = made.root / "zlib/.git"
+        assert "fsmonitor" not in (git / "config").read_text()
+        assert not (git / "hooks/post-checkout").exists()
+        assert "taken out" in told(made)

@@ -52,6 +52,20 @@ def test_the_settings_win_and_stay_when_all_is_forgotten(file: Path) -> None:
     assert ServerProfiles(file, {}).find(URL, "local", ServerProfile()) == ServerProfile()
 
 
+def test_the_protocol_of_all_models_gives_way_to_what_is_said_of_one(file: Path) -> None:
+    ServerProfiles(file, {}).save(URL, "kept", {"protocol": "native"})
+    profiles = ServerProfiles(file, {"own": {"protocol": "native"}}, protocol="vcp")
+
+    def protocols() -> list[str]:
+        return [profiles.find(URL, name, ServerProfile()).protocol for name in ("kept", "own", "x")]
+
+    assert protocols() == ["vcp", "native", "vcp"]
+    profiles.save(URL, "x", {"protocol": "native"})
+    assert protocols() == ["vcp", "native", "native"]
+    profiles.forget(URL, "x")
+    assert protocols() == ["vcp", "native", "vcp"]
+
+
 BROKEN = ["", "{broken", "[]", '{"u": 1}', json.dumps({URL: {"local": {"x": 1}}})]
 
 

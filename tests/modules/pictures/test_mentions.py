@@ -8,7 +8,7 @@ import pytest
 
 from core.conversation.messages import User
 from core.loop.turn import drive
-from modules.assembly import load_named_pictures
+from modules.assembly.terminal import load_named_pictures
 from modules.pictures.mentions import MAX_PICTURES, mentioned_files
 from tests.assembly import assembled_terminal
 from tests.picture_files import picture_file

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modules.sandbox.backends import selftest
-from modules.sandbox.backends.bubblewrap import BWRAP_PATHS
+from modules.sandbox.backends.known_tier import BWRAP_PATHS
 from tests.modules.sandbox.sandbox_home import SECRET, SandboxHome, home_of_process
 
 _TRY = """

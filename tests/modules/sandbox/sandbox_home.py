@@ -12,6 +12,8 @@ from pathlib import Path
 
 from modules.files.own_code import OwnCode
 from modules.sandbox.home.program_home import ProgramHome
+from modules.sandbox.late_sandbox import LateSandbox
+from modules.sandbox.run.execution import Background
 from modules.sandbox.sandbox import Limits, Program, Result, Sandbox
 from utils.waiting import Stop
 
@@ -72,8 +74,18 @@ def home_of_process(base: Path) -> Iterator[SandboxHome]:
         os.environ["HOME"] = old
 
 
-def run_to_end(sandbox: Sandbox, program: Program, limits: Limits = QUICK) -> Result:
-    run = sandbox.run(program, limits, Stop())
+def late(sandbox: Sandbox) -> LateSandbox:
+    """Return *sandbox* as features take it: theirs is made at its first use."""
+    return LateSandbox(lambda: sandbox)
+
+
+def run_to_end(
+    sandbox: Sandbox,
+    program: Program,
+    limits: Limits = QUICK,
+    background: Background | None = None,
+) -> Result:
+    run = sandbox.run(program, limits, Stop(), background=background)
     while True:
         try:
             next(run)

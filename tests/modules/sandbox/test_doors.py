@@ -11,6 +11,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,10 @@ from modules.sandbox.backends import selftest
 from modules.sandbox.filesystem.devices import DeviceNodes
 from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
+from modules.sandbox.run.execution import Background
+from modules.sandbox.run.ring_output import RingOutput
 from modules.sandbox.sandbox import Limits, Program
-from tests.modules.sandbox.sandbox_home import SandboxHome, run_to_end
+from tests.modules.sandbox.sandbox_home import SECRET, SandboxHome, run_to_end
 from utils.i18n import UserError
 
 pytestmark = pytest.mark.as_root
@@ -95,6 +98,30 @@ def test_the_folders_around_a_repository_inside_stay_where_they_are(
     assert (
         run_to_end(sandbox, Program("bash", "mkdir vendor/other; mv vendor/other c")).exit_code == 0
     )
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["before", "meanwhile"])
+@pytest.mark.parametrize("is_job", [False, True], ids=["call", "job"])
+def test_a_link_in_the_place_of_a_repository_inside_leads_no_mount_out(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch, *, is_job: bool, is_late: bool
+) -> None:
+    """bubblewrap would show, for writing, what the folder around it leads to."""
+    (sandbox_home.project / "a").symlink_to("../..")  # the home folder
+    sandbox = sandbox_home.sandbox()
+    sandbox.watch(["a/plain"])
+    sandbox.protect(["a/plain"])
+    if is_late:  # the link came after we had looked
+        monkeypatch.setattr("modules.sandbox.sandbox.real_path", lambda path: path)
+        monkeypatch.setattr("modules.sandbox.filesystem.mounts.real_path", lambda path: path)
+    code = "cat ../../.ssh/id_ed25519; touch ../../written; echo ran"
+    with closing(RingOutput(sandbox_home.data, 10_000, lambda: None)) as output:
+        background = Background(output, lambda _: None) if is_job else None
+        with pytest.raises(UserError, match="replaced") if is_late else nullcontext():
+            run_to_end(sandbox, Program("bash", code), background=background)
+        said = output.read(0)[0].decode()
+    assert SECRET not in said
+    assert ("ran" in said) == (is_job and not is_late)
+    assert not (sandbox_home.home / "written").exists()
 
 
 def test_what_a_program_locks_stops_no_later_one(sandbox_home: SandboxHome) -> None:

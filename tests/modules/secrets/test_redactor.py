@@ -10,11 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from core.cards import RunCard
+from config import Settings
+from core.cards import DiffCard, RunCard
+from core.events import Event, ToolFinished
+from core.loop.turn import drive
 from core.redaction import StreamRedactor, map_strings
 from modules.secrets.env_files import secrets_in
 from modules.secrets.redactor import Secrets
+from tests.assembly import assembled_terminal
 from tests.declared_tools import tool_named
+from tests.scripted_model import call_reply, text_reply
 from tests.simulator import Call, Say, Simulator, Step
 from utils.i18n import phrase
 
@@ -280,6 +285,33 @@ def test_no_request_no_screen_and_no_record_ever_holds_a_value(root: Path) -> No
     assert (root / "config.py").read_text() == f"P = '{PASSWORD}-more'\n"
 
 
+def test_what_looks_like_a_secret_in_the_environment_is_hidden_in_every_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {
+        "DATABASE_URL": "postgres://app:correct-horse@db.example/shop",
+        "MYSQL_PWD": "battery-staple",
+        "PLAIN": "ghp_0123456789abcdefghij",
+        "SSH_AUTH_SOCK": "/tmp/ssh-a1b2c3d4/agent.42",
+        "PWD": "/home/somebody/a-project",
+    }
+    for name in os.environ.keys() - {"PATH", "HOME"}:
+        monkeypatch.delenv(name)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    known = Settings(deepseek_api_key="sk-of-ours-123456").hidden_values
+    secrets = Secrets(tmp_path, known, tmp_path / "off")
+    output = secrets.redact("\n".join([*given.values(), "sk-of-ours-123456"]))
+    assert output.splitlines() == [
+        "postgres://app:«SECRET:DATABASE_URL»@db.example/shop",
+        "«SECRET:MYSQL_PWD»",
+        "«SECRET:PLAIN»",
+        given["SSH_AUTH_SOCK"],
+        given["PWD"],
+        "«SECRET:DEEPSEEK_API_KEY»",
+    ]
+
+
 def test_status_counts_and_commands_are_blind(root: Path) -> None:
     script: list[Step] = [Call("read_file", path=".env"), Say("ok")]
     run(root, script)
@@ -292,3 +324,22 @@ def test_the_setting_switches_it_off(root: Path) -> None:
     script: list[Step] = [Call("read_file", path=".env"), Say("ok")]
     _, bodies, _ = run(root, script, ONEFOLD_HIDE_SECRETS="0")
     assert PASSWORD in bodies[1]
+
+
+def test_a_word_of_ours_stays_that_whatever_a_file_calls_a_secret(tmp_path: Path) -> None:
+    replies = [
+        call_reply("create_file", path="a", content="not_found modified"),
+        call_reply("modify_file", path="a", operation="append", new="!"),
+        call_reply("read_file", path="none"),
+        text_reply("ok"),
+    ]
+    with assembled_terminal(tmp_path, *replies) as made:
+        (made.root / ".env").write_text("API_KEY=not_found\nDB_PASSWORD=modified\n")
+        events: list[Event] = []
+        drive(made.terminal.run_line("go"), events.append)
+    ends = [event for event in events if isinstance(event, ToolFinished)]
+    assert [change.kind for end in ends for change in end.changes] == ["created", "modified"]
+    assert ends[-1].error_code == "not_found"
+    card = ends[0].card
+    assert isinstance(card, DiffCard)
+    assert "not_found" not in card.diff

@@ -54,6 +54,9 @@ def test_no_shell_operator_widens_it(tmp_path: Path, tail: str) -> None:
     [
         ("run_command", {"command": "npm test", "where": "outside"}),
         ("run_command", {"command": "npm test", "network": True}),
+        ("run_command", {"command": "npm test", "network": True, "background": True}),
+        ("run_python", {"code": "1", "network": True}),
+        ("git_remote", {"operation": "push"}),
         ("delete_file", {"path": "a"}),
         ("delete_folder", {"path": "a"}),
         ("web_search", {"query": "a"}),

@@ -91,8 +91,9 @@ def test_every_route_on_a_session_knows_no_other(served: RunningServer) -> None:
         **{"confirm": {"call_id": "x", "yes": True}, "queue": {"op": "drop", "item": "x"}},
         **{"take-back": {"seen": 1, "path": "a"}, "accept": {"seen": 1}},
         "undo": {"what": "turn", "number": 1},
+        "previews": {"job": 1, "port": 8000},
     }
-    queries = {"file": "?path=a&seen=1", "pictures": "?name=a"}
+    queries = {"file": "?path=a&seen=1", "pictures": "?name=a", "previews": "?job=1&port=8000"}
     for method, path, _ in described(served):
         if "{id}" in path:
             name = path.rpartition("/")[2]

@@ -14,6 +14,7 @@ import pytest
 from core.feature import Feature
 from modules.annotations import Annotations
 from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.file_manager import FileManager
 from modules.files.project import Project
@@ -38,7 +39,12 @@ def make_features(project: Project, data: DataFolder) -> Sequence[Feature]:
     )
     notes, past = Annotations(project, data.notes), HistoryTool()
     files = FileManager(project, Outputs(data.outputs), notes.note, past.read)
-    return [UndoCommands(project, points), files, notes, past]
+    return [
+        UndoCommands(project, LateCheckpoints(lambda: points, data.checkpoints)),
+        files,
+        notes,
+        past,
+    ]
 
 
 class Talk:

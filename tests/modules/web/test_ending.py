@@ -20,7 +20,6 @@ from modules.web.servers import (
     bind,
     eventlet_server,
     threading_server,
-    unauthenticated,
     websocket_limits,
 )
 from modules.web.servers.http_limits import MAX_CONNECTIONS
@@ -28,6 +27,7 @@ from tests.modules.sandbox.sandbox_home import wait_until
 from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
 from tests.scripted_model import USED
 from utils.api_client import Completion, Delta
+from utils.system import unauthenticated
 
 Serve = Callable[..., AbstractContextManager[RunningServer]]
 

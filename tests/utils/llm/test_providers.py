@@ -16,6 +16,7 @@ from utils.api_client import ApiClient, ModelError
 from utils.i18n import UserError
 from utils.llm.account import ANTHROPIC_ACCOUNT, DEEPSEEK_ACCOUNT
 from utils.llm.apis import api_of
+from utils.llm.late_client import LateClient
 from utils.llm.provider import Provider, split_model_name, usable
 from utils.llm.providers import ModelClient
 from utils.llm.served_model import ModelChoice, is_same_server, provider_at
@@ -37,7 +38,9 @@ def opened(one: Provider, name: str) -> ApiClient:
 @contextmanager
 def client_of(usual: Simulator, provider: Provider, model: str) -> Iterator[ModelClient]:
     first = ApiClient(usual.url, "sk-test", model="deepseek-flash")
-    client = ModelClient(first, model, usable([provider], is_strict=True), opened)
+    client = ModelClient(
+        LateClient(lambda: first), model, usable([provider], is_strict=True), opened
+    )
     try:
         yield client
     finally:
@@ -124,7 +127,8 @@ def client_at(base_url: str, name: str, *providers: Provider) -> ModelClient:
     """A client whose usual server is at *base_url*; nothing is sent."""
     settings = replace(DEEPSEEK, base_url=base_url)
     named = {provider.name: provider for provider in providers}
-    return ModelClient(ApiClient(base_url, "sk-a", model=name), name, named, opened, settings)
+    default = LateClient(lambda: ApiClient(base_url, "sk-a", model=name))
+    return ModelClient(default, name, named, opened, settings)
 
 
 MINE = replace(DEEPSEEK, name="mine", base_url="http://10.0.0.1:8000/v1", key="sk-mine")

@@ -7,8 +7,6 @@ half.
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from utils.llm.api import Sdk, TokenCounts
 from utils.llm.completion import ModelError, Usage
 from utils.llm.openai_api.chat_completions import token_count
 from utils.llm.profiles.server_profile import ServerProfile
+from utils.system.own_command import install_command
 
 _EXTRAS = Path(__file__).resolve().parents[3] / "requirements-extras.txt"
 
@@ -105,7 +104,7 @@ def _legacy_key_header(base_url: str, key: str) -> dict[str, str]:
 
 
 def _not_installed() -> ModelError:
-    command = f"{shlex.quote(sys.executable)} -m pip install -r {shlex.quote(str(_EXTRAS))}"
+    command = install_command(_EXTRAS)
     return ModelError(
         "request",
         phrase(

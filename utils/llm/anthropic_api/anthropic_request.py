@@ -73,6 +73,9 @@ class AnthropicWriter:
         head: dict[str, Any] = {"model": model}
         if declared:
             head["tools"] = declared
+        elif called := _called_names(messages):  # the API takes no calls of tools it was not told
+            head["tools"] = [_undescribed(name) for name in called]
+            head["tool_choice"] = {"type": "none"}
         if request_messages.system:
             head["system"] = request_messages.system
         body = {**head, "messages": request_messages.messages, "stream": True}
@@ -194,6 +197,17 @@ def _tool_declaration(tool: Wire) -> Block:
         "description": function.get("description", ""),
         "input_schema": function["parameters"],
     }
+
+
+def _called_names(messages: Sequence[Wire]) -> list[str]:
+    """Return the names of the tools that *messages* call, in the order of their first calls."""
+    calls = (call for message in messages for call in message.get("tool_calls") or ())
+    return list(dict.fromkeys(call["function"]["name"] for call in calls))
+
+
+def _undescribed(name: str) -> Block:
+    """Return the declaration of a tool that is no longer on offer."""
+    return {"name": name, "input_schema": {"type": "object"}}
 
 
 def _to_json(value: Any) -> bytes:

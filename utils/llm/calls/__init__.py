@@ -4,6 +4,8 @@
                     of one.
 - call_guard        Guard of a streaming reply's text: no part of a call that is written in it is
                     shown.
+- code_tracker      Following Markdown as it comes: whether what follows is code, in a fence or
+                    between backticks.
 - labelled_calls    Calls behind words: ReAct's `Action:` and its relatives, and a name above its
                     arguments.
 - leaked_calls      Call markup that leaked into a reply's text: kept off the screen, and read back
@@ -17,11 +19,28 @@
                     called.
 - text_calls        Calls that a model wrote as text: meant, merely shown, or undecidable.
 - think_tag         Thinking that a server leaves in the text, in a tag at its start.
+- vcp_block         The text block of a call in the VCP protocol: written, and read back whole or
+                    not at all.
+- vcp_text          The blocks of VCP in a text: those that stand for themselves, and whether any is
+                    damaged.
 """
 
 EXPORTS = {
-    "call_context": ["is_example", "is_intended"],
+    "call_context": ["is_example", "is_intended", "is_shown"],
     "leaked_calls": ["MarkupGuard", "calls_at", "read_calls"],
     "lenient_json": ["repair_object"],
+    "text_call_values": ["TextCall", "is_quoted"],
+    "text_calls": ["ToolFit", "find_calls"],
     "think_tag": ["ThinkTag"],
+    "vcp_block": [
+        "Block",
+        "END_REQUEST",
+        "NAME_KEY",
+        "OPENING",
+        "REQUEST",
+        "is_key",
+        "write_block",
+        "write_pairs",
+    ],
+    "vcp_text": ["Outline", "Scan", "scan"],
 }

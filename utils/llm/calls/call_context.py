@@ -17,15 +17,64 @@ _THINKING_TAG = re.compile(
 )
 """Thinking that is left in the text: it announces nothing and quotes nothing."""
 _EXAMPLE_WORDS = re.compile(
-    r"\b(for example|for instance|an? example|examples?:|e\.g\.|such as\W*\Z|looks? like"
+    r"\b(?:example|sample) (?:\w+ )?(?:calls?|blocks?|requests?)\b|\bexamples?\s*[:：]"
+    r"|\b(?:this|that|the following|these) examples?\W*\Z"
+    r"|\b(for example|for instance|an? example|e\.g\.|such as\W*\Z|looks? like"
     r"|(syntax|markup)\b(?!\s+(errors?|in)\b|\s+of\b(?! an? (\S+ )?call))"
     r"|(in|of) (this|the following|the same) (format|form)|format (is|for|like|of an? \S*\s?call|:)"
     r"|illustrat\w+|demonstrat\w+|hypothetical\w*"
     r"|(do not|does not|don't|never) (call|run|execute|use|write|send|output|emit))\b"
-    r"|例如|比如|示例|例子|格式|语法|样子|写法|形如|不要(调用|运行|执行|写)",
+    r"|例如|比如|示例|例子|格式(?!化)|语法(?!错误)|样子|写法|形如|不要(调用|运行|执行|写)",
     re.IGNORECASE,
 )
 """Words around a call that is an example."""
+_SPOKEN_OF = re.compile(
+    r"\b(?:calls?|calling|tool\w*|invo\w+|models?|assistants?|agents?|protocols?|markers?|repl(?:y|ies)"
+    r"|blocks?|messages?|syntax (?:of|is|for)|logs?|printed|answered|transcripts?|documentation)\b"
+    r"|调用|工具|模型|助手|协议|标记|回复|写法|日志|消息",
+    re.IGNORECASE,
+)
+"""Words of a text about calls: what it says it does may be a part of its example."""
+_DEED = re.compile(
+    r"\b(?:I'll|I’ll|I will|I am going to|I'm going to|I’m going to|let me|I need to|I have to)"
+    r"\s+(?:(?:now|first|then|quickly|just|also|start|begin|proceed|by|with|to)\s+)*"
+    r"(?:creat|writ|read|open|edit|modif|chang|run|execut|search|look(?:ing)? (?:at|in|for)|check"
+    r"|see|list|updat|delet|remov|renam|mov|fix|mend|add|mak|find|inspect|examin|implement|explor|analy"
+    r"|append|replac|insert|install|test|correct|rewrit|us(?:e|ing)|prepar|the)\w*\s+(?!down\b|out\b)\S"
+    r"|\A(?:now\s+)?(?:creat|writ|read|updat|edit|delet|runn|search|list|fix|add|check)ing\s+\S"
+    r"|(?:让我(?!们)|我来|我要|我会|我将|我先|我去|我再|我就|我现在|我需要|下面我|接下来我?|马上|正在|现在我?|首先)"
+    r"[^。！？：:]{0,20}?"
+    r"(?:创建|新建|编写|写|读|查看|看|打开|修改|修正|编辑|运行|执行|搜索|检查|列出|更新|删除|重命名"
+    r"|移动|修复|添加|实现|分析|测试|处理)",
+    re.IGNORECASE,
+)
+"""What a sentence holds that says what the model does now, with a tool."""
+_DOCUMENT = re.compile(
+    r"(?m:^[ \t]*(?:#{1,6} |[|>]|//))|[:：]\**\Z|[?？]\Z|\A(?:instead of|earlier|i almost|[#|-])"
+    r"|\A(?:it )?printed\b|\bI call\W*\Z|\b(?:this call|tool calls?|answered with|transcripts?"
+    r"|write calls|the call for)\b|(?:工具)?调用的"
+    r"|\b(?:shows?|says|said|wrote|writes|contains|has \w+ parts|answered|printed)\s*[:：]\s*\n"
+    r"|\bthe answer of (?:the|a) \w+ was\Z",
+    re.IGNORECASE,
+)
+"""What a document has, or a line that leads to a text: it needs the announcement of a deed."""
+_STEP = re.compile(
+    r"\A(?:#{1,6} (?:step|步骤|第)[^\n]*|(?:[^\n]*[.。]\s+)?(?:the )?next (?:file|step|one)\s*[:：]"
+    r"|[^\n：:「“]{0,40}(?:创建|新建|修改|更新|读取|查看|删除|运行|执行|搜索)[^。：:\n]{0,40}[:：])\Z",
+    re.IGNORECASE,
+)
+"""A line of its own that names the step that follows."""
+_DEFECT = re.compile(r"\bdoes not (?:call|run|execute|use|write|send|output)\b(?!.*[:：]\Z)")
+"""What a sentence holds that says what is wrong with a program."""
+_MADE_EXAMPLE = re.compile(
+    r"\b(?:an?|one|another|some|more|\d+|this|that|these|following) (?:\w+ ){0,2}examples?\W*\Z"
+    r"|(?:[一两几]个|看|举|给|来个)[^。，]{0,4}(?:例子|示例)(?:看看)?\W*\Z|\b(?:you|would|could|might|how)\b"
+    r"|\b(?:for|as) (?:an )?(?:example|instance)(?!,? (?:I'll|I’ll|I will|let me)\b)"
+    r"|给(?:你|您|出)|(?:你|您)可以|不要|\b(?:do not|don't|never)\b"
+    r"|(?:format|form|syntax|(?<!修正)(?<!修复)(?<!修改)(?<!调整)(?:格式|语法))\s*[:：]\s*\Z",
+    re.IGNORECASE,
+)
+"""What a sentence holds that makes an example of what it announces."""
 _UNDECIDED_WORDS = re.compile(
     r"\b(would|could|might|can) (call|write|type|run|paste)\b|\bmay I\b|\bshould you\b"
     r"|\byourself\b|\bis (it|this) (ok|okay|fine)\b|\bplease\b"
@@ -134,13 +183,33 @@ _TAG_LINE = re.compile(r"(?m)^[ \t]*<(?P<name>[a-z][\w-]*)(?:\s[^<>\n]*)?>")
 """A tag that begins a line: while it is open, what follows is somebody's text."""
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])(?:[ \t]|\Z)")
 _LISTED = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\d+[.)]|#+|\|)[ \t]")
-_SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])\s+|\n")
+_SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s+|\n")
 
 
 def is_example(before: str, after: str) -> bool:
     """Return whether the text around a call presents it as an example."""
     return bool(
-        _EXAMPLE_WORDS.search(_paragraph(without_thinking(before))) or _EXAMPLE_WORDS.search(after)
+        _gives_example(_paragraph(without_thinking(before))) or _EXAMPLE_WORDS.search(after)
+    )
+
+
+def _gives_example(text: str) -> bool:
+    """Return whether *text* presents an example; a deed done to one, like any other, is none."""
+    if not _EXAMPLE_WORDS.search(text):
+        return False
+    text = _DEFECT.sub("", text)
+    sentences = [one.strip() for one in _SENTENCE_END.split(text) if one and one.strip()]
+    if not sentences or _SPOKEN_OF.search(text) or not _is_deed(sentences[-1]):
+        return True
+    return any(_EXAMPLE_WORDS.search(one) and not _is_deed(one) for one in sentences)
+
+
+def _is_deed(sentence: str) -> bool:
+    """Return whether *sentence* says what the model does now, and means no text by it."""
+    return bool(_DEED.search(sentence)) and not (
+        _MADE_EXAMPLE.search(sentence)
+        or _EXPLANATION_WORDS.search(sentence)
+        or _OFFERED_WORDS.search(sentence)
     )
 
 
@@ -153,6 +222,77 @@ def is_intended(before: str, gap: str, after: str) -> bool:
     is_code = gap.rpartition("\n")[2].startswith(("    ", "\t"))
     is_item = _ITEM.match(text[text.rfind("\n") + 1 :]) and "\n\n" not in gap
     return not (is_code or is_item) and _leads_to_call(text) and _only_announces(after)
+
+
+_OFFERED_WORDS = re.compile(
+    r"\b(?:would|could|might) (?:call|write|type|run|paste|use|send|look)\b|\bmay I\b"
+    r"|\b(?:I|we|one) can (?:call|write|type|send)\b"
+    r"|\b(?:should|shall) (?:you|I)\b|\byou(?:'d| can| could| would| should| may| might| must)\b"
+    r"|\b(?:once|when|after|as soon as|if|unless|until|would) you "
+    r"|\b(?:approval|permission|injection|injected|malicious)\b"
+    r"|(?:\b(?:won't|will not|must not|refuse to|instead of|rather than|not going to)"
+    r"|(?:\A\W*|\bI |[;,:] )(?:do not|don't|never))\b(?: \w+){0,2}"
+    r" (?:call|run|execut|us|writ|send|do|issu|mak|perform|that|this)"
+    r"|(你|您)(可以|可|会|要|应该?|能|想)|用户(可以|应该?|能)|(不会|不能|不应|拒绝|不该|不要|别)(?:再|去)?"
+    r"(?:调用|运行|执行|写|用|做)|如果(?:你|您|用户)",
+    re.IGNORECASE,
+)
+"""Words of the last sentence before a call that is offered or rejected."""
+_SHOWING_WORDS = re.compile(
+    r"\b(?:show|explain|demonstrat|illustrat|describ|quot|cit|repeat|document|present"
+    r"|write (?:down|out))\w*\b.{0,40}\b(?:you|how|what|calls?|blocks?|formats?|tools?|again)\b"
+    r"|\b(?:this|that|here|it) (?:is|was) (?:what|how)\b"
+    r"|(?:展示|解释|说明|演示|引用|复述|告诉).{0,20}(?:调用|格式|工具|如何|怎么|怎样|用法)",
+    re.IGNORECASE,
+)
+"""Words of a sentence that announces a text about calls, not a call."""
+_QUOTING_WORDS = re.compile(
+    r"\b(?:contain\w*|sa(?:ys?|id)|reads|show(?:s|n)|writes|wrote|written|prints?|printed|logs?"
+    r"|logged|repl(?:y|ies|ied)|quot\w+|documentation|docs?|readme|manual|transcript|history"
+    r"|template|snippet|instructions?|messages?|prompts?|outputs?|returned|answered|like this"
+    r"|like so|this way|as follows|for you|earlier|previously|last time)\b"
+    r"|\bI (?:\w+ )?(?:ran|called|used|sent|wrote|issued|made|executed|tried)\b"
+    r"|我(已经?|刚才|之前|曾)|(调用|运行|执行|用|写|发|输出)[过了]"
+    r"|(?:文件|文档|日志|消息|提示|输出|内容|历史).{0,6}(?:是|为|说|里|中|上)|写着|显示|如下|这样|原文",
+    re.IGNORECASE,
+)
+"""Words of a sentence with a colon that introduces words of somebody else, or of before."""
+_ASKING_WORDS = re.compile(
+    r"\b(?:should|shall) I\b|\bmay I\b|\bdo you (?:want|agree|prefer)\b|\bwould you like\b"
+    r"|\bis (?:this|that|it) ok(?:ay)?\b|\bif you (?:agree|approve|confirm|want|prefer)"
+    r"|\b(?:I (?:did not|do not|have not|will not|didn't|don't|haven't|won't)"
+    r"|(?:it|this|that) (?:was|is) not) (?:run|call|sen[dt]|execut|meant)"
+    r"|要不要|是否要|可以吗|行吗|好吗|我没有(?:运行|执行|调用)|不要(?:运行|执行|调用)",
+    re.IGNORECASE,
+)
+"""Words around a call that only propose it, or say that it is none."""
+
+
+def is_shown(before: str, gap: str, after: str) -> bool:
+    """Return whether the words around a call in the agreed form show it as a text.
+
+    Of a model that was told to call in this form it is meant where no word says otherwise.
+    """
+    text = without_thinking(before)
+    is_code = gap.rpartition("\n")[2].startswith(("    ", "\t"))
+    is_item = "\n" not in gap and _ITEM.fullmatch(text[text.rfind("\n") + 1 :] + gap) is not None
+    if is_code or is_item or is_example(before, after) or _ASKING_WORDS.search(after):
+        return True
+    if _SPEAKER.search(_OWN_LABEL.sub("", text, count=1)) or _is_inside_block(text):
+        return True
+    last = _last_sentence(text)
+    if _OFFERED_WORDS.search(last) or _ASKING_WORDS.search(_paragraph(text)):
+        return True
+    if _DOCUMENT.search(text) and not (_leads_to_call(text) or _names_step(text)):
+        return True
+    if _ANNOUNCEMENT_WORDS.search(last):
+        return _SHOWING_WORDS.search(last) is not None
+    is_introduced = last.endswith((":", "：")) and _QUOTING_WORDS.search(last) is not None
+    return is_introduced or _SHOWING_WORDS.search(_paragraph(text)) is not None
+
+
+def _names_step(text: str) -> bool:
+    return bool(_STEP.search(text)) and not (_SPOKEN_OF.search(text) or _QUOTING_WORDS.search(text))
 
 
 def announces(before: str) -> bool:
@@ -184,7 +324,7 @@ def _leads_to_call(text: str) -> bool:
         return not text or (_leads_to_call(text) and _is_announced(_last_sentence(text)))
     if not text:
         return True
-    if _EXAMPLE_WORDS.search(text) or _SPEAKER.search(text) or _is_inside_block(text):
+    if _gives_example(text) or _SPEAKER.search(text) or _is_inside_block(text):
         return False
     if _is_introduced(text):
         return False

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from utils.llm.calls.code_tracker import CodeTracker
 from utils.text.strict_json import is_json, read_json
 
 _MAX_MARKER_LENGTH = 64
@@ -29,6 +30,10 @@ _TAG = re.compile(
     rf"<\s*(?P<slash>/?){_BAR_PATTERN}DSML{_BAR_PATTERN}(?P<name>{_DSML_NAMES})\b(?P<attributes>[^<>]*)>"
 )
 _ATTRIBUTE = re.compile(r'([a-z]+)\s*=\s*"([^"]*)"')
+_CALL_TAG = re.compile(
+    rf"<{_BAR_PATTERN}DSML{_BAR_PATTERN}invoke\s[^<>]*>\s*(?=<{_BAR_PATTERN}DSML)"
+)
+"""The begin of another call; no value holds it, for its first end would be that of the value."""
 _PARAMETER_END = re.compile(rf"<\s*/{_BAR_PATTERN}DSML{_BAR_PATTERN}parameter\s*>")
 
 
@@ -52,7 +57,6 @@ MARKUP = (
 )
 """Pattern of the beginning of markup."""
 
-_FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
 _CLOSED_FENCE = re.compile(r"(?ms)^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?^[ \t>]*\1[`~]*[ \t]*$")
 _CLOSED_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 
@@ -69,18 +73,23 @@ class MarkupGuard:
     """Passes a reply's text up to the first call markup in it, however it is cut up.
 
     Markup inside a code fence or between backticks passes: that is an answer *about* markup. If
-    such code turns out at the end never to have been closed, `has_leaked` says so.
+    such code turns out at the end never to have been closed, `has_leaked` says so. One that is off
+    lets everything pass.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_on: bool = True) -> None:
+        self._is_on = is_on
         self._pending = ""
         self._markup: list[str] = []
-        self._code = _CodeTracker()
+        self._code = CodeTracker()
         self._released: list[str] = []
         self._saw_marker_in_code = False
 
     def feed(self, text: str) -> str:
         """Return what may be shown now."""
+        if not self._is_on:
+            self._released.append(text)
+            return text
         if self._markup:
             self._markup.append(text)
             return ""
@@ -137,46 +146,6 @@ class MarkupGuard:
             elif len(text) - start < _MAX_MARKER_LENGTH and _may_become_marker(text[start:]):
                 return start
         return len(text)
-
-
-class _CodeTracker:
-    """Knows whether Markdown read so far ends inside a code fence or a code span."""
-
-    def __init__(self) -> None:
-        self._fence = ""
-        self._unscanned: list[str] = []
-
-    def read(self, text: str) -> None:
-        self._unscanned.append(text)
-
-    def is_open_after(self, text: str) -> bool:
-        """Return whether what follows *text*, which follows all that was read, is code."""
-        *lines, last = "".join([*self._unscanned, text]).split("\n")
-        fence = self._fence
-        for line in lines:
-            fence = _fence_after(line, fence)
-        self._scan_lines()
-        if fence:
-            return True
-        return len(re.findall(r"`+", last)) % 2 == 1
-
-    def _scan_lines(self) -> None:
-        """Take in the whole lines among what was read, so that they are looked at once."""
-        *lines, last = "".join(self._unscanned).split("\n")
-        for line in lines:
-            self._fence = _fence_after(line, self._fence)
-        self._unscanned = [last]
-
-
-def _fence_after(line: str, fence: str) -> str:
-    """Return the fence that is open after *line*, '' for none, *fence* being open before."""
-    match = _FENCE.match(line)
-    if not match:
-        return fence
-    if not fence:
-        return match[1]
-    closes = match[1].startswith(fence) and not line[match.end() :].strip()
-    return "" if closes else fence
 
 
 def _normalized(text: str) -> str:
@@ -241,6 +210,8 @@ def _read_invoke(markup: str, opening: re.Match[str]) -> tuple[RecoveredCall | N
             return RecoveredCall(name, json.dumps(arguments, ensure_ascii=False)), tag.end()
         end = _PARAMETER_END.search(markup, tag.end())
         if tag["name"] != "parameter" or tag["slash"] or end is None:
+            break
+        if _CALL_TAG.search(markup, tag.end(), end.start()):  # the end of its own was cut off
             break
         attributes = dict(_ATTRIBUTE.findall(tag["attributes"]))
         try:

@@ -31,6 +31,8 @@ from utils.llm.calls.tagged_calls import (
     read_wrapped,
 )
 from utils.llm.calls.text_call_values import TextCall, calls_of, json_at, json_of, python_calls
+from utils.llm.calls.vcp_block import REQUEST
+from utils.llm.calls.vcp_text import scan
 
 _MAX_END_CANDIDATES = 20
 """Places where a Python call may end; within a string there are more."""
@@ -172,20 +174,10 @@ def _read_gemma(text: str, opening: re.Match[str]) -> Block:
 
 
 def _read_vcp(text: str, opening: re.Match[str]) -> Block:
-    closing = "<<<[END_TOOL_REQUEST]>>>"
-    end = text.find(closing, opening.end())
-    if end < 0:
+    placed = scan(text).at(opening.start())
+    if placed is None:
         return None, opening.end()
-    pair = re.compile(r"\s*(\w+)[:：]\s*「始」(.*?)「末」,?\s*", re.DOTALL)
-    arguments: dict[str, Any] = {}
-    position = opening.end()
-    while match := pair.match(text, position, end):
-        if match[1] in arguments or "「始」" in match[2]:
-            return None, end
-        arguments[match[1]] = match[2]
-        position = match.end()
-    name = arguments.pop("tool_name", "")
-    return ([TextCall(name, arguments)], end + len(closing)) if position == end else (None, end)
+    return [TextCall(placed.block.name, placed.block.arguments)], placed.end
 
 
 def _read_deepseek(text: str, opening: re.Match[str]) -> Block:
@@ -230,11 +222,11 @@ SYNTAXES: Sequence[tuple[re.Pattern[str], Reader]] = tuple(
             _read_harmony,
         ),
         (r"<start_function_call>call:(?P<name>\w+)\{", _read_gemma),
-        (r"<<<\[TOOL_REQUEST\]>>>", _read_vcp),
+        (re.escape(REQUEST), _read_vcp),
         (MARKUP, _read_deepseek),
         (
-            r"^[ \t]*(?P<fence>```)(?P<label>json[5c]?|tool_calls?|tool_use|function_calls?|tools?"
-            r"|function|action|)[ \t]*\n(?=\s*[{\[])",
+            r"^[ \t]*(?P<fence>```)(?P<label>(?i:json)[5c]?|tool_calls?|tool_use|function_calls?"
+            r"|tools?|function|action|)[ \t]*\n(?=\s*[{\[])",
             _read_fence,
         ),
         (r"^[ \t]*(?P<fence>```)(?P<label>tool_code)[ \t]*\n", _read_fence),

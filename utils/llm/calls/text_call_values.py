@@ -240,19 +240,21 @@ def is_quoted(calls: Sequence[TextCall], sources: Iterable[str]) -> bool:
         candidates = [(form, values) for name, form, values in wanted_calls if name in text]
         folded = _BLANK.sub("", _NUMBERED.sub("", text)) if candidates else ""
         for form, values in candidates:
-            if form.search(folded) and all(value in folded for value in values):
+            if form.search(folded) and all(
+                any(value in folded for value in spellings) for spellings in values
+            ):
                 return True
     return False
 
 
 def _name_in_call(name: str) -> re.Pattern[str]:
     """Return what *name* looks like in a call of any form, and not in a sentence."""
-    return re.compile(rf"[\"'=<>.:始\]|]{re.escape(name)}|{re.escape(name)}[(\[<]")
+    return re.compile(rf"[\"'=<>.:始」\]|]{re.escape(name)}|{re.escape(name)}[(\[<]")
 
 
-def _folded_values(call: TextCall) -> list[str]:
-    """Return the values of *call* as JSON and other forms write them, without blanks."""
+def _folded_values(call: TextCall) -> list[tuple[str, str]]:
+    """Return the values of *call* as JSON and as other forms write them, without blanks."""
+    spelled = ((json.dumps(value, ensure_ascii=False), value) for value in call.arguments.values())
     return [
-        _BLANK.sub("", json.dumps(value, ensure_ascii=False).strip('"'))
-        for value in call.arguments.values()
+        (_BLANK.sub("", text.strip('"')), _BLANK.sub("", str(value))) for text, value in spelled
     ]

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from utils.llm.calls.call_context import announces, is_example, is_intended
+from utils.llm.calls.code_tracker import FENCED, QUOTE, SPAN
 from utils.llm.calls.tagged_calls import Reader
 from utils.llm.calls.text_call_syntax import SYNTAXES
 from utils.llm.calls.text_call_values import TextCall, has_no_placeholders, is_quoted
+from utils.llm.calls.vcp_block import OPENING
 
 ToolFit = Literal["fits", "misfits", "unknown"]
 """Whether a call names a tool there is, and its arguments are what that takes."""
@@ -30,9 +32,6 @@ _MAX_BROKEN_BLOCKS = 200
 """Blocks that are no call before the one that is: each is read to the end of the text."""
 _SEPARATOR = re.compile(r"[ \t\n;,]*")
 _MAX_END_TOKEN_LENGTH = 32
-_FENCED = re.compile(r"(?ms)^[ \t>]*(`{3,32}|~{3,32})[^\n]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)")
-_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]{0,1000}?(?<!`)\1(?!`)")
-_QUOTE = re.compile(r"(?m)^[ \t]*>(?!>>\w+\n\{).*$")
 _BLOCK = re.compile(
     r"[ \t]*(?P<fence>`{3,32}|~{3,32})(?P<label>\w*)[ \t]*\n(?P<body>.*?)\n[ \t]*(?P=fence)\s*",
     re.DOTALL,
@@ -101,10 +100,10 @@ def _in_last_fence(text: str, check_fit: CheckFit) -> FoundCalls | None:
 
     Code is text, unless the words before it announce a deed or its label says that it is a call.
     """
-    start, end = max((match.span() for match in _FENCED.finditer(text)), default=(0, 0))
+    start, end = max((match.span() for match in FENCED.finditer(text)), default=(0, 0))
     block = _BLOCK.fullmatch(text, start, end)
-    if block is None or text[end:].strip():
-        return None
+    if block is None or text[end:].strip() or OPENING.search(block["body"]):
+        return None  # what VCP shows in code is shown
     before = text[:start].rstrip()
     is_call = _CALL_LABEL.fullmatch(block["label"]) is not None
     if not (is_call or announces(before)) or is_example(before, ""):
@@ -137,7 +136,7 @@ def _indent_before(text: str, opening: re.Match[str]) -> str:
 
 def _call_openings(text: str) -> Iterator[tuple[int, Reader, re.Match[str]]]:
     """Yield the places where a call may begin, in order; code and quotations are text."""
-    code = [found.span() for form in (_FENCED, _SPAN, _QUOTE) for found in form.finditer(text)]
+    code = [found.span() for form in (FENCED, SPAN, QUOTE) for found in form.finditer(text)]
     found = [
         (opening.start(), reader, opening)
         for form, reader in SYNTAXES

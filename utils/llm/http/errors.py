@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from utils.i18n import Phrase, phrase
+from utils.i18n import phrase
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
+from utils.llm.completion import ErrorKind
 from utils.llm.http.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
 from utils.llm.http.reply_failures import (
     CONTROL,
@@ -23,8 +24,11 @@ from utils.text.keys import redact_secret
 
 _DAY_SECONDS = 86_400.0
 """Whoever asks for a longer pause than a day is not asked again."""
+_MAY_NAME_A_HABIT: tuple[ErrorKind, ...] = ("request", "server", "rate", "context")
+"""Kinds of failure whose answer may say what the server does not take."""
 _MOST_DAYS = 9_999
 _NO_MODEL_WORDS = re.compile(r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ")
+_NO_TOOLS_WORDS = re.compile(r"not support tools|tools param requires|support tool use")
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG_WORDS = re.compile(
     r"maximum context length|exceeds? .{0,30}context|context.{0,30}exceed|prompt is too long"
@@ -63,8 +67,9 @@ class ServerErrors:
         message, _ = message_of(body)
         known_failure = self._known_failure(message, model)
         failed = known_failure or self._http_error(status, message, headers)
-        if failed.error.kind in ("request", "server", "context") and (
-            known_failure is None or known_failure.error.kind == "context"
+        may_adapt = known_failure is None or known_failure.error.kind == "context"
+        if failed.error.kind in _MAY_NAME_A_HABIT and (
+            may_adapt or _NO_TOOLS_WORDS.search(message)
         ):
             failed.refusal = Refusal.parse(status, body)
         return failed
@@ -122,7 +127,7 @@ class ServerErrors:
             failed = RequestFailed("request", error_message)
         else:
             failed = self._busy(None, message, seconds_asked({}, message))
-        if failed.error.kind in ("request", "server", "context"):
+        if failed.error.kind in _MAY_NAME_A_HABIT:
             failed.refusal = Refusal.parse(status, message)
         return failed
 
@@ -206,7 +211,7 @@ class ServerErrors:
                 message=self._clean(message),
             )
             return RequestFailed("request", error_message)
-        if re.search(r"not support tools|tools param requires|support tool use", message):
+        if _NO_TOOLS_WORDS.search(message):
             error_message = phrase(
                 "{host} does not let {model} call tools, which Onefold needs: {message} "
                 "Choose another model.",
@@ -249,6 +254,7 @@ class ServerErrors:
         return RequestFailed("balance", error_message)
 
     def _busy(self, status: int | None, message: str, after: float | None) -> RequestFailed:
+        kind: ErrorKind = "rate" if status == 429 else "server"
         if after is not None and after > _DAY_SECONDS:
             error_message = phrase(
                 "{host} wants a pause of {days} days before the next try, which is too long to "
@@ -257,7 +263,7 @@ class ServerErrors:
                 days=round(min(after / _DAY_SECONDS, _MOST_DAYS)),
                 message=self._clean(message) or f"HTTP {status}",
             )
-            return RequestFailed("server", error_message)
+            return RequestFailed(kind, error_message)
         if status == 429:
             error_message = phrase(
                 "{host} has too many requests at once: {message}",
@@ -272,35 +278,10 @@ class ServerErrors:
             )
         is_loading = status == 503 and re.search(r"\bload", message, re.IGNORECASE)
         return RequestFailed(
-            "server", error_message, "loading" if is_loading else "server", retry_after=after
+            kind, error_message, "loading" if is_loading else "server", retry_after=after
         )
 
     def _clean(self, text: str) -> str:
         """Return *text* fit to be shown: one line, not long, no control characters, no key."""
         text = " ".join(CONTROL.sub(" ", redact_secret(self._key, text)).split())
         return text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[:MAX_MESSAGE_LENGTH]}…"
-
-
-def window_too_small(window: int) -> Phrase:
-    """Return the message about a window that not even a first request fits in."""
-    if not window:
-        return phrase(
-            "The model's window is too small for Onefold's instructions and tools. Start its "
-            "server with a larger one, or choose another model with /model."
-        )
-    return phrase(
-        "The model's window of {window} tokens is too small for Onefold's instructions and tools. "
-        "Start its server with a larger one, or choose another model with /model.",
-        window=f"{window:,}",
-    )
-
-
-def cut_silently(host: str, window: int) -> Phrase:
-    """Return what to say of a server that leaves out without a word what does not fit."""
-    return phrase(
-        "{host} leaves out, without saying so, what does not fit its window of about {window} "
-        "tokens, so the model forgot the beginning. Start the server with a larger window (Ollama: "
-        "OLLAMA_CONTEXT_LENGTH=32768); until then older turns are summed up.",
-        host=host,
-        window=f"{window:,}",
-    )

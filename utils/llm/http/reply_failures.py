@@ -112,3 +112,28 @@ def invalid_key(account: Account) -> RequestFailed:
         setting=account.key_name,
     )
     return RequestFailed("key", error_message)
+
+
+def window_too_small(window: int) -> Phrase:
+    """Return the message about a window that not even a first request fits in."""
+    if not window:
+        return phrase(
+            "The model's window is too small for Onefold's instructions and tools. Start its "
+            "server with a larger one, or choose another model with /model."
+        )
+    return phrase(
+        "The model's window of {window} tokens is too small for Onefold's instructions and tools. "
+        "Start its server with a larger one, or choose another model with /model.",
+        window=f"{window:,}",
+    )
+
+
+def cut_silently(host: str, window: int) -> Phrase:
+    """Return what to say of a server that leaves out without a word what does not fit."""
+    return phrase(
+        "{host} leaves out, without saying so, what does not fit its window of about {window} "
+        "tokens, so the model forgot the beginning. Start the server with a larger window (Ollama: "
+        "OLLAMA_CONTEXT_LENGTH=32768); until then older turns are summed up.",
+        host=host,
+        window=f"{window:,}",
+    )

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 
 def seconds_asked(headers: Mapping[str, str], message: str = "") -> float | None:
@@ -20,6 +19,8 @@ def seconds_asked(headers: Mapping[str, str], message: str = "") -> float | None
         with suppress(ValueError):
             return max(0.0, float(headers.get(name, "")) * scale)
     if date := headers.get("retry-after"):
+        from email.utils import parsedate_to_datetime  # ten modules, for few servers
+
         with suppress(ValueError):  # neither seconds nor a date
             return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
     if waits := list(_rate_limit_waits(headers)):

@@ -2,6 +2,8 @@
 
 - chat_completions  The chat-completions API: DeepSeek's, OpenAI's, and of all servers that are
                     compatible.
+- deferred_types    Import of the package `openai` without the hundreds of types that it lists for
+                    typed programs.
 - request           The body of a chat-completions request, in bytes.
 - stream_parser     Parser of a streamed reply, from the data of its events to a whole `Completion`.
 - wire_messages     The messages of a request in the form that a server takes.

@@ -43,11 +43,19 @@ class ChatCompletions:
     ) -> StreamParser:
         from utils.llm.openai_api.stream_parser import StreamParser
 
-        return StreamParser(max_calls, ends_repetition=0 < profile.window <= _SMALL_WINDOW)
+        return StreamParser(
+            max_calls,
+            ends_repetition=0 < profile.window <= _SMALL_WINDOW,
+            finds_markup=profile.protocol == "native",
+        )
 
     def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
         import httpx2
-        import openai
+
+        from utils.llm.openai_api.deferred_types import deferred_types
+
+        with deferred_types():
+            import openai
 
         address, _, query = base_url.partition("?")
         query_values = dict(parse_qsl(query))

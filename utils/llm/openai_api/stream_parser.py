@@ -73,16 +73,21 @@ class _Call:
 class StreamParser:
     """Collects the events of one stream. Raises `RequestFailed` for more than *max_calls* calls.
 
-    Where it *ends_repetition*, a reply that says the same without end is over as if cut.
+    Where it *ends_repetition*, a reply that says the same without end is over as if cut. Where it
+    *finds_markup*, call markup in the text is kept off it and read.
     """
 
     def __init__(
-        self, max_calls: int = ReplyLimits().calls, *, ends_repetition: bool = False
+        self,
+        max_calls: int = ReplyLimits().calls,
+        *,
+        ends_repetition: bool = False,
+        finds_markup: bool = True,
     ) -> None:
         self._max_calls = max_calls
         self._ends_repetition = ends_repetition
         self._think_tag = ThinkTag()
-        self._text_guard = MarkupGuard()
+        self._text_guard = MarkupGuard(is_on=finds_markup)
         self._thinking_guard = MarkupGuard()
         self._calls: list[_Call] = []
         self._call_at: dict[int, _Call] = {}

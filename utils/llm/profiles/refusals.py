@@ -46,6 +46,8 @@ class Refusal:
     @property
     def is_adaptable(self) -> bool:
         """Whether another shape of the same request may help."""
+        if self.status == 404:  # OpenRouter's, where none of its servers takes tools
+            return "support tool" in self.text
         return self.status in (400, 422) or (
             self.status in (406, 415, 500, 501) and self._names_quirk
         )
@@ -307,6 +309,15 @@ _QUIRKS: Sequence[_Quirk] = (
         r"|(empty|blank|null|missing).{0,30}content|must have a text",
         _adapt_call_content,
     ),
+    _Quirk(
+        r"not support(ed)?.{0,12}\b(tools?|functions?)\b(?!_choice)(?! (role|messages?))"
+        r"|\b(tool|function)s?[ _-]?(use|calls?|calling)?\b.{0,20}\bnot (be )?(supported|enabled"
+        r"|available|allowed)"
+        r"|no endpoints found that support tool|tools param requires"
+        r"|(unrecognized|unknown|unexpected|unsupported|extra).{0,40}\btools\b"
+        r"|\btools\b.{0,40}(extra|not permitted|unrecognized|unknown|unexpected|unsupported)",
+        _set_fields(protocol="vcp"),
+    ),
 )
 
 
@@ -334,6 +345,7 @@ def adapted_profile(
         output_limit=profile.output_limit,
         max_output=min(profile.max_output or _COMMON_MAX_OUTPUT, _COMMON_MAX_OUTPUT),
         window=profile.window,
+        protocol=profile.protocol,
     )
     return plain if plain != profile else None
 
@@ -366,6 +378,12 @@ def adaptation_notice(before: ServerProfile, after: ServerProfile, host: str) ->
         return phrase(
             "{host} takes no pictures for this model; it is told their kind and size instead.",
             host=host,
+        )
+    if after.protocol != before.protocol:
+        return phrase(
+            "{host} takes no tools for this model; it calls them in text from now on ({protocol}).",
+            host=host,
+            protocol=after.protocol,
         )
     return phrase(
         "{host} takes requests of another shape ({names}); they are sent so from now on.",

@@ -17,16 +17,19 @@ CacheFigures = Literal[
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
 SystemMessages = Literal["anywhere", "first", "none"]
 CallContent = Literal["text", "null", "absent", "named"]
+ProtocolName = Literal["native", "vcp"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerProfile:
     """The shape of the requests that a server takes; the defaults are DeepSeek's own API.
 
-    *thinking* is DeepSeek's switch, *reasoning_effort* how hard a thinking call thinks, and
-    *reasoning_content* the thoughts on earlier replies. *output_limit* is the name under which the
-    largest reply is asked for, *max_output* its largest value in tokens and *window* what prompt
-    and reply may have together; 0 is "not known". *system_messages* says where they may stand,
+    *protocol* is how tools, calls and answers are told: in all but "native" they stand in the text,
+    and no tools are sent. *thinking* is DeepSeek's switch, *reasoning_effort* how hard a thinking
+    call thinks, and *reasoning_content* the thoughts on earlier replies. *output_limit* is the name
+    under which the largest reply is asked for, *max_output* its largest value in tokens and
+    *window* what prompt and reply may have together; 0 is "not known". *system_messages* says where
+    they may stand,
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
     beside calls that come without text; "named" says what is called. *tool_messages* is whether
@@ -56,6 +59,7 @@ class ServerProfile:
     call_content: CallContent = "text"
     tool_messages: bool = True
     tool_choice: Literal["unsaid", "auto", "none"] = "unsaid"
+    protocol: ProtocolName = "native"
     plain_schema: bool = False
     thinks_by: Literal["", "adaptive", "enabled"] = ""
     rests_by: Literal["", "disabled", "between_tools", "effort"] = ""

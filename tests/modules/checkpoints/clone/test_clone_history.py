@@ -13,6 +13,7 @@ import pytest
 
 from core.cards import Change
 from modules.checkpoints.clone.clone import ProjectClone
+from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.review.review import ReviewPart
 from modules.checkpoints.undo.journal import UndoOperation
 from modules.checkpoints.undo.undo_commands import UndoCommands
@@ -32,7 +33,7 @@ def twin(undo: UndoCommands, turn: int, tmp_path: Path) -> Iterator[tuple[Path, 
     undo.copy_history_to(store, "copy", turn)
     with checkpoints(folder, store) as points:
         there = Project(folder)
-        made = UndoCommands(there, points)
+        made = UndoCommands(there, LateCheckpoints(lambda: points, store))
         made.on_session_changed("copy")
         yield folder, made
         there.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.review.review import ReviewedFile, ReviewPart, ReviewView
 from modules.checkpoints.snapshot.entries import digest
 from modules.checkpoints.undo.undo_commands import UndoCommands
@@ -33,7 +34,7 @@ class Room:
         self.points = Checkpoints(
             self.root, self.store, file_cap=100_000, total_cap=10**9, keep_days=7
         )
-        self.undo = UndoCommands(self.project, self.points)
+        self.undo = UndoCommands(self.project, LateCheckpoints(lambda: self.points, self.store))
         self.undo.on_session_changed("s1")
         self._calls = 0
 

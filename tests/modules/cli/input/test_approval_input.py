@@ -1,5 +1,6 @@
 """Questions in a real terminal, and what is typed while they are open."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -26,6 +27,24 @@ def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     started.press("a")
     screen = started.see_prompt_after("Allowed from now on: web_search *")
     assert "y yes" not in screen
+
+
+@pytest.mark.parametrize(
+    ("keys", "seen"),
+    [
+        (["2"], "✓ Ask Which drink? · coffee"),
+        (["w", "ater", "Enter"], "✓ Ask Which drink? · water"),
+        (["Escape"], "✓ Ask Which drink? · No answer"),
+    ],
+)
+def test_a_question_of_the_models_own_is_answered_by_a_digit_or_in_words(
+    started: Terminal, keys: list[str], seen: str
+) -> None:
+    started.press("ask", "Enter")
+    screen = started.wait_for_text("1–2 choose · type an answer, then Enter · Esc no answer")
+    assert re.search(r"Which drink\?\n *1  tea\n *2  coffee", screen)
+    started.press(*keys)
+    started.see_prompt_after(seen)
 
 
 def test_a_pattern_that_is_left_as_it_is_counts_as_chosen(started: Terminal) -> None:
@@ -141,7 +160,7 @@ def test_what_was_typed_at_a_question_is_edited_there(started: Terminal) -> None
     started.press("y")
     started.see_prompt_after("Found.")
     started.wait_for_text("› pXla")
-    started.press("n", "Enter")
+    started.press("End", "n", "Enter")  # the cursor may still be where the X was typed
     started.wait_for_text("You said 'pXlan'.")
 
 

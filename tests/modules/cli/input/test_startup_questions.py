@@ -38,7 +38,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Typed]:
 
 
 def options(*argv: str) -> Args:
-    parsed = parse(argv, ENGLISH, version="0")
+    parsed = parse(argv, ENGLISH, version=lambda: "0")
     assert isinstance(parsed, Args)
     return parsed
 

@@ -4,6 +4,7 @@ import pytest
 
 from modules.cli.render.call_titles import CallTitles
 from tests.declared_tools import SPECS
+from utils.i18n import phrase
 
 TITLES = CallTitles(SPECS)
 
@@ -34,6 +35,16 @@ def test_a_commit_has_a_verb() -> None:
     assert str(TITLES.verb("git_commit")) == "Commit"
 
 
+def test_a_question_beside_the_calls_has_a_verb_that_is_translated() -> None:
+    assert CallTitles().title("follow", {"path": "a.md"}) == phrase(
+        "{verb} {about}", verb=phrase("Follow"), about="a.md"
+    )
+
+
 def test_a_tool_from_elsewhere_is_called_by_its_name() -> None:
     assert TITLES.verb("fetch_mail") == "fetch_mail"
     assert str(TITLES.title("fetch_mail", {"query": "unread\nones"})) == "fetch_mail unread …"
+
+
+def test_the_question_about_instructions_has_a_verb() -> None:
+    assert str(TITLES.title("follow", {"path": "AGENTS.md"})) == "Follow AGENTS.md"

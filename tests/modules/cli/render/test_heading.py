@@ -39,7 +39,7 @@ def test_what_fits_is_not_cut() -> None:
     ("state", "card"),
     [
         ("done", RunCard("bash", LONG, "out\n", 0, "", 12.0, "bubblewrap: all")),
-        ("stopped", TextCard(phrase("Broken off."))),
+        ("stopped", TextCard(phrase("Interrupted."))),
     ],
 )
 def test_a_long_command_stands_whole_below_a_line_with_seconds_and_tier(
@@ -57,10 +57,13 @@ def test_a_long_command_stands_whole_below_a_line_with_seconds_and_tier(
     assert "".join(LONG.split()) in "".join("".join(below).split())
 
 
-def test_while_it_runs_the_whole_command_the_seconds_and_the_key_that_stops_are_in_sight() -> None:
+@pytest.mark.parametrize("tier", ["", "A+: bubblewrap and a control group", "no sandbox"])
+def test_while_it_runs_the_whole_command_the_figures_and_the_key_that_stops_are_in_sight(
+    tier: str,
+) -> None:
     screen, _ = make_screen(terminal=True)
     with screen.turn():
-        screen.show(ToolStarted("c", "run_command", {"command": LONG}))
+        screen.show(ToolStarted("c", "run_command", {"command": LONG}, tier=tier))
         assert screen._live_region.call
         screen._live_region.call.started_at -= 75
         console = Console(file=StringIO(), width=60)
@@ -68,7 +71,8 @@ def test_while_it_runs_the_whole_command_the_seconds_and_the_key_that_stops_are_
             console.print(screen._live_region())
     text = capture.get()
     head = next(line for line in text.splitlines() if "Run" in line)
-    assert head.endswith("· 1 min 15 s · Ctrl-C stops")
+    said = {"": "", "no sandbox": " · no sandbox"}.get(tier, " · sandbox A+")
+    assert head.endswith(f"· 1 min 15 s{said} · Ctrl-C stops")
     assert "".join(LONG.split()) in "".join(text.split())
 
 

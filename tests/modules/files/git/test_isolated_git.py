@@ -19,11 +19,11 @@ import pytest
 from core.tools import ToolError
 from modules.app_context import AppContext
 from modules.files.containment import ConfinedFolder
-from modules.files.git import common_dir
+from modules.files.git import common_dir, temporary_folder
 from modules.files.git.isolated_git import isolated_git
 from modules.files.ignore import visible_files
 from modules.files.project import Project
-from modules.git_commit import GitCommit
+from modules.git.commit import GitCommit
 from modules.web.files.git_status import git_statuses
 from tests.declared_tools import tool_named
 from utils.waiting import Stop
@@ -358,8 +358,8 @@ def test_nothing_of_ours_is_made_in_the_project(
     """As with `--project /tmp`."""
     other = tmp_path / "other"
     other.mkdir()
-    monkeypatch.setattr(common_dir, "_TEMPORARY_FOLDERS", (str(tmp_path / "project"), str(other)))
-    monkeypatch.setattr(common_dir, "_excluded_projects", set())
+    monkeypatch.setattr(temporary_folder, "_FOLDERS", (str(tmp_path / "project"), str(other)))
+    monkeypatch.setattr(temporary_folder, "_excluded_projects", set())
     common_dir._cached.cache_clear()
     ground = AppContext.of(root, tmp_path / "data", (), root=ROOT)
     ground.store.close()

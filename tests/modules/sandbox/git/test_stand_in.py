@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,10 @@ REFUSED = {
     "an author that is a program": "mkdir .git/rebase-apply;"
     f" echo \"GIT_AUTHOR_NAME='x'; {COMMAND}\" > .git/rebase-apply/author-script",
     "a bisect that starts with an option": "echo --x > .git/BISECT_START",
+    "a file called a ref": f"echo '{ID} hooks/post-commit' >> .git/packed-refs",
     "a ref outside": f"echo '{ID} refs/heads/../../config' >> .git/packed-refs",
     "a ref that is an option": f"echo {ID} > .git/refs/heads/-x",
-    "a ref with a command": f"echo \"{ID}\" > '.git/refs/heads/a;$({COMMAND})~'",
+    "a ref with a command": f"echo \"{ID}\" > '.git/refs/heads/a;$(touch x)~'",
     "a ref that is text": "echo '[core]' > .git/refs/heads/x",
     "a ref that leads outside": "echo 'ref: ../../config' > .git/refs/heads/x",
     "a HEAD that leads outside": "echo 'ref: refs/heads/../../config' > .git/HEAD",
@@ -142,7 +144,7 @@ def repository(home: SandboxHome) -> tuple[dict[str, bytes], dict[str, bytes]]:
     files = {
         str(path.relative_to(git)): path.read_bytes()
         for path in sorted(git.rglob("*"))
-        if path.is_file() and (git / "objects") not in path.parents
+        if path.is_file() and ("objects" not in path.parts or path.name == "alternates")
     }
     obeyed = {name: content for name, content in files.items() if not is_state_file(name)}
     return obeyed, {name: files[name] for name in files.keys() - obeyed.keys()}
@@ -158,7 +160,7 @@ def use_git(home: SandboxHome) -> None:
 
 def attack(home: SandboxHome, code: str) -> tuple[Result, Path]:
     canary = home.home / "canary"
-    result = home.bash(f"CANARY={canary}\n{code}\ntrue")
+    result = home.bash(f"{code.replace('$CANARY', str(canary))}\ntrue")
     return result, canary
 
 
@@ -172,6 +174,98 @@ def test_what_git_obeys_is_not_kept(home: SandboxHome, name: str) -> None:
     assert name == "a signing option" or "Not kept" in str(result.notes[0])
     use_git(home)
     assert not canary.exists()
+
+
+IN_SUBMODULE = "cd .git/modules/vendor/lib;"
+UNKEPT_IN_SUBMODULE = {
+    "hooks": f"mkdir -p hooks; for h in post-checkout pre-commit HEAD; do set -- hooks/$h; {HOOK};"
+    " done",
+    "settings": f"git config core.fsmonitor '{COMMAND}; false'; git config core.hooksPath h;"
+    f" git config filter.x.clean '{COMMAND}'; git config core.worktree /tmp",
+    "attributes": "mkdir -p info; echo '* filter=x' > info/attributes",
+    "other objects": "echo /home > objects/info/alternates",
+    "a common folder": "mkdir e; cp -r * e || true;"
+    f" git config -f e/config core.fsmonitor '{COMMAND}'; echo $PWD/e > commondir",
+    "a work tree": "mkdir -p worktrees/x; cd worktrees/x; echo /x > gitdir; cp ../../HEAD .",
+    "a submodule of its own": "git init -q modules/m;"
+    f" git config -f modules/m/config a.b '{COMMAND}'",
+    "one beside it": "git init -q ../other; git init -q more/HEAD",
+}
+REFUSED_IN_SUBMODULE = {
+    "no HEAD": "rm HEAD",
+    "nothing of it": "rm -rf ../lib",
+    "a link in its place": "mv ../lib /tmp/lib; ln -s /tmp/lib ../lib",
+    "a step that runs something": f"mkdir rebase-merge; echo 'exec {COMMAND}' >"
+    " rebase-merge/git-rebase-todo",
+    "a ref outside": f"echo '{ID} refs/heads/../../config' >> packed-refs",
+    "a file called a ref": f"echo '{ID} hooks/post-commit' >> packed-refs",
+    "a ref of the project": "echo '%040d refs/heads/x' > packed-refs",
+    "an object that is missing": "printf '%040d\\n' 1 > refs/heads/x",
+    "an object of the project": f"(cd ../../../..; echo {ID}) > refs/heads/x",
+    "what a remote is said to have": "git update-ref refs/remotes/origin/main HEAD^{tree}",
+    "an index that is none": "echo x > index",
+    "a HEAD that leads outside": "echo 'ref: refs/heads/../../config' > HEAD",
+}
+
+
+@pytest.fixture
+def submodule(home: SandboxHome) -> SandboxHome:
+    """Return a project with the submodule `vendor/lib`."""
+    other = home.home / "lib"
+    subprocess.run(["git", "clone", "-q", home.project, other], check=True, capture_output=True)
+    person(home, "submodule", "--quiet", "add", str(other), "vendor/lib")
+    person(home, "commit", "-qm", "submodule")
+    return home
+
+
+def use_submodule(home: SandboxHome) -> None:
+    for line in ("status", "checkout -q main", "commit --allow-empty -qm x", "add .", "log -1 -p",
+                 "rebase --continue", "worktree list"):  # fmt: skip
+        person(home, "-C", "vendor/lib", *line.split(), check=False)
+    person(home, "submodule", "update", "--quiet", check=False)
+
+
+def test_what_git_obeys_in_a_submodule_is_not_kept(submodule: SandboxHome) -> None:
+    obeyed, _ = repository(submodule)
+    for name, code in UNKEPT_IN_SUBMODULE.items():
+        commit = f"git -C vendor/lib commit -q --allow-empty -m '{name}';"
+        result, canary = attack(submodule, f"{commit} {IN_SUBMODULE} {code}")
+        assert (name, repository(submodule)[0]) == (name, obeyed)
+        assert "Not kept" in str(result.notes[0]), (name, result)
+        log = person(submodule, "-C", "vendor/lib", "log", "-1", "--format=%s")
+        assert log == f"{name}\n"
+    use_submodule(submodule)
+    assert not canary.exists()
+
+
+def test_a_state_of_a_submodule_that_git_would_not_make_is_not_kept(
+    submodule: SandboxHome,
+) -> None:
+    for name, code in REFUSED_IN_SUBMODULE.items():
+        before = repository(submodule)
+        commit = "git commit -q --allow-empty -m whole;"  # all or nothing, of the project too
+        result, canary = attack(submodule, f"{commit} {IN_SUBMODULE} {code}")
+        assert (name, repository(submodule)) == (name, before)
+        refusal = "What git did in this run was not kept: "
+        assert str(result.notes[0]).startswith(refusal), (name, result)
+    for folder in (".", "vendor/lib"):
+        assert person(submodule, "-C", folder, "fsck", "--strict", "--no-dangling") == ""
+    use_submodule(submodule)
+    assert not canary.exists()
+    follow = submodule.bash(
+        "cd vendor/lib; git branch -q new origin/main; git commit -qm on --allow-empty"
+    )
+    assert (follow.exit_code, follow.notes) == (0, ())
+    merge = person(submodule, "-C", "vendor/lib", "config", "branch.new.merge")
+    assert merge == "refs/heads/main\n"
+    assert person(submodule, "-C", "vendor/lib", "log", "-1", "--format=%s") == "on\n"
+
+
+def test_a_submodule_of_another_kind_stays_read_only(submodule: SandboxHome) -> None:
+    person(submodule, "-C", "vendor/lib", "config", "extensions.x", "y")
+    result = submodule.bash("git status; echo x > .git/modules/vendor/lib/x; git commit -qam more")
+    assert "Read-only" in result.output
+    assert not (submodule.project / ".git/modules/vendor/lib/x").exists()
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -192,6 +286,38 @@ def test_the_person_commits_without_what_is_theirs_alone(home: SandboxHome) -> N
     assert person(home, "log", "-1", "--format=%an <%ae> %cn") == "Ann <ann@example.org> Ann\n"
     assert "CANARY" not in result.output
     assert "alias" not in result.output
+
+
+def lfs_object(content: str, *, name: str = "") -> str:
+    """Return what puts *content* where git-lfs has it, under a *name* that may be another's."""
+    name = name or sha256(content.encode()).hexdigest()
+    folder = f".git/lfs/objects/{name[:2]}/{name[2:4]}"
+    return f"mkdir -p {folder}; printf %s {content} > {folder}/{name}"
+
+
+def test_contents_of_git_lfs_are_kept_if_they_are_what_they_are_called(home: SandboxHome) -> None:
+    lfs = home.project / ".git/lfs"
+    assert home.bash(f"{lfs_object('large')}; mkdir .git/lfs/tmp; touch .git/lfs/tmp/x").notes == ()
+    (content,) = (path for path in lfs.rglob("*") if path.is_file())
+    assert content.read_text() == "large"
+    seen = home.bash("cat /run/lfs/objects/*/*/*; echo x > /run/lfs/objects/x")
+    assert seen.output.startswith("large")
+    assert "Read-only" in seen.output
+    name = "0123" + "0" * 60
+    path = f".git/lfs/objects/01/23/{name}"
+    for code in (lfs_object("other", name=name), f"ln -s /etc/passwd {path}", f"mkfifo {path}",
+                 f"rm -r .git/lfs; ln -s {home.home} .git/lfs"):  # fmt: skip
+        home.bash(f"mkdir -p .git/lfs/objects/01/23; {code}; git branch -f new")
+        assert [path for path in lfs.rglob("*") if not path.is_dir()] == [content]
+
+
+def test_contents_of_git_lfs_go_through_no_link(home: SandboxHome) -> None:
+    outside = home.home / "outside"
+    outside.mkdir()
+    (home.project / ".git/lfs").symlink_to(outside)
+    result = home.bash(f"{lfs_object('large')}; git commit -qm x --allow-empty")
+    assert str(result.notes[0]).startswith("What git did in this run was not kept: ")
+    assert not any(outside.iterdir())
 
 
 def test_locks_that_are_left_behind_lock_nobody(home: SandboxHome) -> None:

@@ -307,6 +307,27 @@ class TestItsSize:
         assert home.usage
         assert home.usage.fits(1_000_000, 100)
 
+    def test_it_does_not_grow_on_while_a_program_keeps_it_from_being_made_smaller(
+        self, sandbox_home: SandboxHome
+    ) -> None:
+        home = ProgramHome(sandbox_home.data / "project" / "home", max_size=1_000_000)
+        sandbox_home.program_home = home
+        sandbox = sandbox_home.sandbox()
+        long = sandbox.run(Program("bash", "echo up; sleep 300"), QUICK, Stop())
+        assert next(long) == "up\n"
+        bash(sandbox, GROW.format(name="big", size=2_000_000))
+        assert wait_until(lambda: home.is_withheld)
+        (told,) = home.warnings()
+        assert "while a program runs on" in str(told)
+        held_back = run_to_end(sandbox, Program("bash", "ls -A ~; echo more > ~/more"))
+        assert held_back.output == ""
+        assert "an empty one" in str(held_back.notes)
+        assert not (home.folder / "more").exists()
+        long.close()
+        home.make_room()
+        assert bash(sandbox, "echo more > ~/more; cat ~/more") == "more\n"
+        assert (home.folder / "more").exists()
+
     def test_too_many_files_are_too_much_as_well(self, sandbox_home: SandboxHome) -> None:
         home = ProgramHome(sandbox_home.data / "project" / "home", max_size=10**9, max_files=50)
         ready = home.ready()

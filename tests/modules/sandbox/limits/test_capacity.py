@@ -17,6 +17,7 @@ from modules.sandbox.types import MEBIBYTE, Limits, Program
 from modules.terminal_ops import TerminalOps
 from tests.modules.sandbox.sandbox_home import (
     SandboxHome,
+    late,
     run_to_end,
     wait_for_prewarmed,
 )
@@ -134,4 +135,4 @@ def test_the_machine_is_asked_what_it_has(sandbox_home: SandboxHome) -> None:
 def terminal_ops(sandbox_home: SandboxHome, limits: Limits) -> TerminalOps:
     outputs = Outputs(sandbox_home.data / "outputs", reader="read_file")
     sandbox = sandbox_home.sandbox()
-    return TerminalOps(Folder(sandbox_home.project), sandbox, Stop(), outputs, limits=limits)
+    return TerminalOps(Folder(sandbox_home.project), late(sandbox), Stop(), outputs, limits=limits)

@@ -83,7 +83,7 @@ def test_disk(sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch, code: 
         watchdog, "_free_bytes", lambda at: 0 if (at / "begun").exists() else 1 << 40
     )
     limits = Limits(seconds=60, disk_growth=40 * MEBIBYTE)
-    code = f"{START}open('begun', 'w').close()\n{code}\ntime.sleep(30)"
+    code = f"{START}{code}\nopen('begun', 'w').close()\ntime.sleep(30)"  # all at one look
     assert sandbox_home.python(code, limits).exit_reason == "disk"
 
 

@@ -178,6 +178,10 @@ def test_maven_has_its_mirrors_and_the_way_to_them(sandbox_home: SandboxHome) ->
     assert inside.findtext("profiles/profile/repositories/repository/url").endswith("/r")  # type: ignore[union-attr]
     assert [one.findtext("port") for one in inside.findall("proxies/proxy")] == ["3128", "3128"]
     assert inside.find("servers") is None
+    (note,) = found.notes
+    assert "settings-security.xml" in str(note)
+    assert "locked will ask" in str(note)
+    assert "${env.NAME}" in str(note)
     write(sandbox_home, ".m2/settings.xml", "<settings")
     assert "<proxies>" in maven_registries(own(sandbox_home)).files[".m2/settings.xml"]
 

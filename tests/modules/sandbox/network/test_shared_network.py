@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from modules.sandbox.backends.bubblewrap import BWRAP_PATHS
+from modules.sandbox.backends.known_tier import BWRAP_PATHS
 from modules.sandbox.network.listening_ports import listening_ports, sockets_of
 from modules.sandbox.network.shared_network import SharedNetwork
 from modules.sandbox.run.execution import Background, Execution

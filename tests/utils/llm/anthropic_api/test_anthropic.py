@@ -366,7 +366,8 @@ def test_without_its_package_the_one_command_is_told(monkeypatch: pytest.MonkeyP
 
 def test_the_package_is_loaded_for_nobody_else() -> None:
     code = (
-        "import sys; from modules.assembly import *; from utils.api_client import ApiClient;"
+        "import sys; import modules.assembly.start, modules.assembly.terminal;"
+        "from utils.api_client import ApiClient;"
         "import utils.llm.providers; ApiClient('http://127.0.0.1:9', 'k', model='m').warm();"
         "ours = ('anthropic', 'utils.llm.anthropic_api.')\n"
         "print([n for n in sys.modules if n.startswith(ours)])"

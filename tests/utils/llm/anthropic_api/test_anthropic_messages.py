@@ -210,6 +210,20 @@ def test_pictures_are_sent_as_the_api_has_them() -> None:
     ]
 
 
+def test_calls_of_tools_that_are_off_are_declared_and_none_is_made() -> None:
+    model = "claude-haiku-4-5"
+    reply = signed(model, "hm", "", ["a"], thinks=False)
+    begun = [User("Go.").to_wire()]
+    messages = [*begun, reply.to_wire(), ToolResult("a", "look", "seen").to_wire()]
+    writer = AnthropicWriter(max_tokens=8192, context_limit=1_000_000, effort="high")
+    body = json.loads(writer.write(model, messages, [], think=False))
+    (used,) = [block for block in body["messages"][1]["content"] if block["type"] == "tool_use"]
+    assert body["tools"] == [{"name": used["name"], "input_schema": {"type": "object"}}]
+    assert body["tool_choice"] == {"type": "none"}
+    plain = json.loads(writer.write(model, begun, [], think=False))
+    assert not {"tools", "tool_choice"} & plain.keys()
+
+
 def test_the_reply_gets_what_the_window_leaves() -> None:
     writer = AnthropicWriter(max_tokens=65_536, context_limit=1_048_576, effort="high")
     writer.profile = known_profile("claude-haiku-4-5")

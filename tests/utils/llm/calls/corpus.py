@@ -153,6 +153,16 @@ LEADS = {
     "calling it": "Calling the tool:\n\n",
     "bold tool call": "**Tool Call:**\n\n",
     "action": "### Action\n\n",
+    "example first": "For example, I will now create the first file.\n\n",
+    "example test": "I'll run an example test, so I create it first.\n\n",
+    "example file": "Let me start with the example file:\n\n",
+    "example project": "I'll create an example config for the project.\n\n",
+    "demonstration": "I will create an example.py that demonstrates the bug.\n\n",
+    "docs": "I'll add an example to the README, e.g. for the CLI.\n\n",
+    "defect": "The function does not call close. I'll fix it now.\n\n",
+    "chinese example": "我来创建示例文件。\n\n",
+    "chinese pattern": "我会参照示例的格式来写新文件。\n\n",
+    "chinese syntax": "我来修复语法错误。\n\n",
     "thought line": "Thought: The person wants a list. I should create the file.\n",
 }
 """What models say before they call."""
@@ -171,6 +181,14 @@ SHOWN = {
     "labelled in a document": "# Protocol\n\nTool call:\n\n{}",
     "asked behind": "Tool call:\n{}\n\nShall I run it?",
     "in code": "````\nTool call:\n{}\n````",
+    "example behind a deed": "Let me write an example call:\n\n{}",
+    "taken": "Let's take this example:\n\n{}",
+    "given": "I'll give you an example of how I would create it:\n\n{}",
+    "made up": "I'll create an example:\n\n{}",
+    "example of models": "Models write calls as text. For example, I'll create the file:\n\n{}",
+    "chinese, given": "我给你写个例子看看：\n\n{}",
+    "chinese, raised": "我来举个例子：\n\n{}",
+    "chinese, form": "我来写一下调用的格式：\n\n{}",
     "documented": "# Tool calls\n\nThe following shows the syntax of a call.\n\n{}",
 }
 

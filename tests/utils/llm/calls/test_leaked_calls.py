@@ -215,3 +215,15 @@ def test_a_leak_cut_off_by_the_limit_is_no_call() -> None:
 
 def test_a_stream_cut_amid_a_leak_is_broken() -> None:
     assert len(stream_from_script((Say(markup(READ)), Cut()), Say("Fine.")).retries) == 1
+
+
+def test_a_call_cut_in_a_marker_does_not_take_in_the_next() -> None:
+    for cut in ("</｜DSML｜par", "<｜DSML｜t", "</|", ""):
+        first, mark = '<｜DSML｜calls>\n<｜DSML｜invoke name="create_file">\n', "｜DSML｜"
+        value = f'<{mark}parameter name="content" string="true">one\n{cut}\n'
+        second = (
+            f'<{mark}calls>\n<{mark}invoke name="delete_file">\n'
+            f'<{mark}parameter name="path" string="true">a</{mark}parameter>\n'
+            f"</{mark}invoke>\n</{mark}calls>"
+        )
+        assert read_calls(first + value + second) is None

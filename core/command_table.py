@@ -1,0 +1,57 @@
+"""The slash commands of a session by name: ours, and those of the person and of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
+
+from core.feature import Command, CommandSpec, PromptCommand
+from utils.i18n import Phrase, UserError, phrase
+
+
+class CommandTable(Mapping[str, Command]):
+    """*own* commands of ours, and as they are at the moment those that *others* returns.
+
+    None of these takes the name of one of ours.
+    """
+
+    def __init__(
+        self, own: Iterable[Command], others: Callable[[], Mapping[str, PromptCommand]]
+    ) -> None:
+        self._own = {command.name: command for command in own}
+        self._others = others
+
+    def __getitem__(self, name: str) -> Command:
+        return self._own[name] if name in self._own else _as_command(self._others()[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def values(self) -> ValuesView[Command]:
+        return self._all().values()
+
+    def _all(self) -> dict[str, Command]:
+        others = {name: _as_command(prompt) for name, prompt in self._others().items()}
+        return {**self._own, **{n: one for n, one in others.items() if n not in self._own}}
+
+    def help_rows(self) -> list[tuple[str, Phrase]]:
+        """Return the usage and the help of each, those that are not ours at the end."""
+        rows = [(command.usage, command.help) for command in self.values()]
+        for name, prompt in self._others().items():
+            if name in self._own:
+                taken = phrase(
+                    "{path} is not used: {name} is built in.", path=prompt.path, name=name
+                )
+                rows.append((prompt.usage, taken))
+        return rows
+
+
+def _as_command(prompt: PromptCommand) -> Command:
+    def refuse(_: str) -> None:
+        raise UserError(
+            phrase("{name} begins a task; send it as a message.", name=prompt.usage.split()[0])
+        )
+
+    return Command(CommandSpec(prompt.usage, ""), refuse, prompt.help, prompt)

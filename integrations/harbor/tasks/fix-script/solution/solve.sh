@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+sed -i 's/len(numbers) + 1/len(numbers)/' mean.py

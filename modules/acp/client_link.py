@@ -1,0 +1,94 @@
+"""The client as the threads of turns see it: what is shown to it, and what it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from acp import RequestError
+from acp.agent.connection import AgentSideConnection
+from acp.schema import (
+    ClientCapabilities,
+    PermissionOption,
+    RequestPermissionResponse,
+    ToolCallUpdate,
+)
+from pydantic import ValidationError
+
+from utils.waiting import Stop
+
+Answer = TypeVar("Answer")
+_READ_SECONDS = 2.0
+"""Seconds to wait for the text of a file in the editor, which helps, but is not needed."""
+
+
+class ClientLink:
+    """Speaks to the client of *connection* from any thread but that of the event loop *loop*."""
+
+    def __init__(self, connection: AgentSideConnection, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection = connection
+        self._loop = loop
+        self._gone = Stop()
+        self.capabilities = ClientCapabilities()
+
+    def leave(self) -> None:
+        """Wait for nothing any more: the client went away, or we do."""
+        self._gone.set()
+
+    @property
+    def is_gone(self) -> bool:
+        return self._gone.is_set()
+
+    def send(self, session: str, update: Any, stop: Stop) -> None:
+        """Send *update* of *session*, and wait until it left unless *stop* is set.
+
+        Updates arrive in the order in which they are sent. One for a client that went away is
+        dropped: the session is kept.
+        """
+        coroutine = self._connection.session_update(session, update)
+        try:
+            self._wait(coroutine, stop)
+        except ConnectionError:
+            return
+
+    def ask_permission(
+        self, session: str, call: ToolCallUpdate, options: list[PermissionOption], stop: Stop
+    ) -> RequestPermissionResponse | None:
+        """Return what the person chose; None when nobody did, or *stop* was set meanwhile."""
+        coroutine = self._connection.request_permission(session, call, options)
+        try:
+            return self._wait(coroutine, stop, is_dropped=True)
+        except ConnectionError:  # nobody can say no any more: the question stays open
+            self.leave()
+        except (RequestError, ValidationError):
+            return None
+        return None
+
+    def editor_text(self, session: str, path: str, stop: Stop) -> str | None:
+        """Return the text of the file *path* as the editor shows it, None where it does not say."""
+        fs = self.capabilities.fs
+        if not (fs and fs.read_text_file):
+            return None
+        reading = asyncio.wait_for(self._connection.read_text_file(session, path), _READ_SECONDS)
+        try:
+            response = self._wait(reading, stop, is_dropped=True)
+        except (ConnectionError, RequestError, ValidationError, TimeoutError):
+            return None
+        return response.content if response else None
+
+    def _wait(
+        self, coroutine: Coroutine[Any, Any, Answer], stop: Stop, *, is_dropped: bool = False
+    ) -> Answer | None:
+        """Return what *coroutine* does; None where *stop* comes first, and then it *is dropped*."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        is_over = threading.Event()
+        future.add_done_callback(lambda _: is_over.set())
+        with stop.on_stop(is_over.set), self._gone.on_stop(is_over.set):
+            is_over.wait()
+        if future.done():
+            return future.result()
+        if is_dropped:
+            future.cancel()
+        return None

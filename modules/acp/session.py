@@ -1,0 +1,277 @@
+"""One open session: its terminal, and the thread in which a prompt runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from acp import RequestError
+from acp.schema import (
+    PromptResponse,
+    StopReason,
+    Usage,
+)
+
+from core.events import (
+    ApprovalAsked,
+    EndReason,
+    Event,
+    Reply,
+    StepFinished,
+    ToolStarted,
+    TurnFinished,
+)
+from core.loop.turn import drive
+from core.loop.turn_context import Turn
+from core.main_terminal import MainTerminal
+from modules.acp.client_link import ClientLink
+from modules.acp.options import (
+    is_offered,
+)
+from modules.acp.prompts import PromptContent, add_unsaved
+from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
+from modules.acp.session_view import SessionView
+from modules.pictures.feature import Pictures
+from modules.translator import Translator
+from utils.i18n import Phrase, UserError, phrase
+from utils.logger import FailureLog
+from utils.pictures import Picture
+
+_STOP_REASONS: dict[EndReason, StopReason] = {
+    "done": "end_turn",
+    "stopped": "cancelled",
+    "step_limit": "max_turn_requests",
+    "budget": "max_turn_requests",
+}
+
+
+class _LeftAtQuestion(Exception):
+    """The client went away at a question about a call, which is asked again later."""
+
+
+@dataclass(frozen=True)
+class OpenProject:
+    """A project folder, its texts by their paths, and where failures are told.
+
+    *read_text* raises `ToolError` for what is no text of the project.
+    """
+
+    root: Path
+    failures: FailureLog
+    read_text: Callable[[str], str]
+
+
+class AcpSession:
+    """A session that a client has open. Methods are for any thread but that of the event loop,
+    unless they say otherwise."""
+
+    def __init__(
+        self,
+        terminal: MainTerminal,
+        project: OpenProject,
+        client: ClientLink,
+        translator: Translator,
+    ) -> None:
+        self.terminal = terminal
+        self.project = project
+        self._client = client
+        self._translator = translator
+        self.view = SessionView(terminal, project.root, client, translator)
+        self.id = terminal.session
+        self._lock = threading.Lock()
+        self._is_reserved = False
+        self._thread: threading.Thread | None = None
+        self._is_cancelled = False
+        self.is_ending = False
+        """Whether it was closed, or is about to be."""
+        self._is_leaving = False
+        self._end: TurnFinished | None = None
+        self._call: ToolStarted | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Let no prompt begin. Raises `RequestError` while one is answered."""
+        with self._lock:
+            self._check_free()
+            self._is_reserved = True
+        try:
+            yield
+        finally:
+            self._is_reserved = False
+
+    def _check_free(self) -> None:
+        if self._thread or self._is_reserved or self.is_ending:
+            raise RequestError.invalid_request(
+                {"details": "this session is busy: cancel what runs, or wait for it"}
+            )
+
+    # --- a prompt --------------------------------------------------------------------------------
+
+    def begin(self, prompt: PromptContent) -> Future[PromptResponse]:
+        """Begin to answer *prompt* in a thread of its own; never waits.
+
+        Raises `RequestError` while another one is answered.
+        """
+        if prompt.is_command and (why := self._not_offered(prompt.text)):
+            raise RequestError.invalid_params({"details": self._translator.render(why)})
+        answered: Future[PromptResponse] = Future()
+        answered.set_running_or_notify_cancel()  # from now on nobody takes it back
+        with self._lock:
+            self._check_free()
+            self._is_cancelled = False
+            # No daemon: the interpreter would cut a turn off between a call and its answer.
+            self._thread = threading.Thread(
+                target=self._run, args=(prompt, answered), name=f"turn {self.id}"
+            )
+            self._thread.start()
+        return answered
+
+    def cancel(self) -> None:
+        """Stop what runs, if anything does; never waits."""
+        with self._lock:
+            if self._thread:
+                self._is_cancelled = True
+                self.terminal.stop.set()
+
+    def leave(self) -> None:
+        """Let what runs end, and begin nothing more; never waits.
+
+        A question about a call stays, and is asked again later.
+        """
+        self._is_leaving = True
+        self.end()
+
+    def end(self) -> None:
+        """Stop what runs, and begin nothing more; never waits."""
+        with self._lock:
+            self.is_ending = True
+        self.cancel()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until nothing runs, at most *seconds*."""
+        if thread := self._thread:
+            thread.join(seconds)
+
+    def _not_offered(self, text: str) -> Phrase | None:
+        name = text.split(maxsplit=1)[0]
+        if name in self.terminal.commands and not is_offered(self.terminal, name):
+            return phrase("{name} is the editor's to do: use what it has for that.", name=name)
+        return None
+
+    def _run(self, prompt: PromptContent, answered: Future[PromptResponse]) -> None:
+        result: PromptResponse | None = None
+        error: RequestError | None = None
+        try:
+            result = self._answer(prompt)
+        except _LeftAtQuestion:
+            result = PromptResponse(stop_reason="cancelled")
+        except UserError as problem:
+            error = self._failure(problem.message)
+        except Exception as problem:  # noqa: BLE001 - ours; the one place of this screen to log it
+            error = self._failure(self.project.failures.log(problem))
+        with self._lock:
+            self._thread = None
+        if result:
+            answered.set_result(result)
+        else:
+            answered.set_exception(error or self._failure(phrase("Stopped.")))
+
+    def _failure(self, why: Phrase) -> RequestError:
+        return RequestError(-32603, self._translator.render(why))
+
+    def _answer(self, prompt: PromptContent) -> PromptResponse:
+        """Answer *prompt*; a turn that was left at a question goes on before."""
+        if self.terminal.has_open_question:
+            self._drive(self.terminal.resume_turn())
+        editor_text = partial(self._client.editor_text, self.id, stop=self.terminal.stop)
+        add_unsaved(prompt, self.project.root, self.project.read_text, editor_text)
+        pictures = self._keep_pictures(prompt)
+        end = self._drive(self.terminal.run_line(prompt.message, pictures))
+        self.view.send_end_of_prompt()
+        return self._response(end)
+
+    def _drive(self, turn: Turn) -> TurnFinished | None:
+        """Run *turn* to its end and return that; None for a command."""
+        self._end = None
+        with self._lock:
+            if self._is_cancelled:  # before there was a turn to stop
+                self.terminal.stop.set()
+        drive(turn, self._show)
+        return self._end
+
+    def _keep_pictures(self, prompt: PromptContent) -> Sequence[Picture] | None:
+        """Return the pictures of *prompt*; None lets a command be one. Raises `UserError`."""
+        if prompt.is_command:
+            return None
+        pictures = self.terminal.features.find(Pictures)
+        if prompt.images and pictures is None:
+            raise UserError(phrase("Pictures cannot be used here."))
+        return [pictures.add(data, name) for data, name in prompt.images] if pictures else ()
+
+    def _response(self, end: TurnFinished | None) -> PromptResponse:
+        """Return how the prompt ended. Raises `RequestError` for a turn that failed."""
+        if end is None:
+            return PromptResponse(stop_reason="end_turn")
+        if end.why not in _STOP_REASONS:
+            raise UserError(end.detail or phrase("The task failed."))
+        usage = end.usage
+        return PromptResponse(
+            stop_reason=_STOP_REASONS[end.why],
+            usage=Usage(
+                total_tokens=usage.prompt_tokens + usage.completion_tokens,
+                input_tokens=usage.prompt_tokens,
+                output_tokens=usage.completion_tokens,
+                thought_tokens=usage.reasoning_tokens,
+                cached_read_tokens=usage.cache_hit_tokens,
+            ),
+        )
+
+    # --- the screen ------------------------------------------------------------------------------
+
+    def _show(self, event: Event) -> Reply | None:
+        if isinstance(event, TurnFinished):
+            self._end = event
+        elif isinstance(event, ToolStarted):
+            self._call = event
+        for update in self.view.updates.of(event):
+            self.view.send(update)
+        if isinstance(event, StepFinished):
+            self.view.send_usage()
+        return self._ask(event) if isinstance(event, ApprovalAsked) else None
+
+    def _ask(self, question: ApprovalAsked) -> Reply | None:
+        """Ask the client; a question that it went away from stays open."""
+        terminal = self.terminal
+        arguments = self._call.arguments if self._call else {}
+        call = asked_call(
+            question,
+            terminal.tools.specs.get(question.name),
+            self.view.updates.title(question.name, arguments),
+            self.view.updates,
+        )
+        options = options_of(question, self._translator)
+        response = self._client.ask_permission(self.id, call, options, terminal.stop)
+        if (self._is_leaving or self._client.is_gone) and terminal.history.unanswered_calls:
+            raise _LeftAtQuestion
+        if response is None:
+            return None
+        if is_cancelled(response):
+            self.cancel()
+        return reply_of(response, question)
+
+    def replay(self) -> None:
+        """Send the whole history. Raises `RequestError` while a prompt is answered."""
+        with self.reserved():
+            self.view.replay(is_open=self.terminal.has_open_question)
+
+    def close(self) -> None:
+        self.terminal.close()

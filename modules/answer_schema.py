@@ -1,0 +1,146 @@
+"""The JSON schema that an answer has to match (`--output-schema`): told, and checked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from core.feature import Feature, Section
+from core.hooks import ProvidesContext
+from utils.i18n import BadUsage, Phrase, Text, UserError, phrase
+from utils.text.strict_json import read_json
+
+_MAX_BYTES = 200_000
+_MAX_REASON = 500  # characters
+_FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
+
+
+class InvalidAnswer(Exception):
+    """An answer that is not as the schema wants it; *reason* says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class AnswerSchema:
+    """A JSON schema of any draft. Nothing that it refers to is ever fetched."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+
+    @classmethod
+    def load(cls, path: Path) -> AnswerSchema:
+        """Return the schema in the file *path*. Raises `UserError` that says what is wrong."""
+        try:
+            with path.open("rb") as file:  # a device has no end, and a pipe no size
+                data = file.read(_MAX_BYTES + 1)
+        except OSError as error:
+            raise _refused(path, error.strerror or str(error)) from None
+        if not data.strip() or len(data) > _MAX_BYTES:
+            raise _refused(path, phrase("it is empty, or larger than {n} kB", n=_MAX_BYTES // 1000))
+        try:
+            schema = cls(read_json(data))
+        except ValueError as error:
+            raise _refused(path, phrase("it is no JSON: {why}", why=str(error))) from None
+        schema._check(path)
+        return schema
+
+    def _check(self, path: Path) -> None:
+        if not isinstance(self._schema, dict | bool):
+            raise _refused(path, phrase("a schema is a JSON object"))
+        if isinstance(self._schema, dict) and not isinstance(self._schema.get("$schema", ""), str):
+            raise _refused(path, phrase("{place} is no text", place="$schema"))
+        try:
+            from jsonschema.exceptions import SchemaError
+        except ImportError:  # an environment of an older version
+            raise _refused(path, phrase("the package jsonschema is not installed")) from None
+        try:
+            self._validator.check_schema(self._schema)
+        except SchemaError as error:
+            place = "/".join(map(str, error.absolute_path))
+            why = f"{place}: {error.message}"[:_MAX_REASON].removeprefix(": ")
+            raise _refused(path, why) from None
+        except RecursionError:
+            raise _refused(path, phrase("it is no JSON: {why}", why="nested too deep")) from None
+
+    @cached_property
+    def _validator(self) -> Any:
+        from jsonschema.validators import Draft202012Validator, validator_for
+        from referencing import Registry
+
+        kind = validator_for(self._schema, default=Draft202012Validator)
+        return kind(self._schema, registry=Registry())
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self._schema, ensure_ascii=False, separators=(",", ":"))
+
+    def answer_in(self, text: str) -> str:
+        """Return the JSON that *text* is, or that is fenced in it. Raises `InvalidAnswer`."""
+        fenced = _FENCED.findall(text)
+        candidates: list[str] = [text.strip(), *reversed(fenced)]
+        for candidate in candidates:
+            try:
+                value = read_json(candidate)
+            except ValueError:
+                continue
+            self._validate(value)
+            return candidate.strip()
+        raise InvalidAnswer("it is not one JSON value and nothing else")
+
+    def _validate(self, value: Any) -> None:
+        from jsonschema.exceptions import best_match
+        from referencing.exceptions import Unresolvable
+
+        try:
+            error = best_match(self._validator.iter_errors(value))
+        except Unresolvable as problem:
+            reason = f"the schema refers to {problem.ref!r}, which is not in it"
+            raise InvalidAnswer(reason) from None
+        except RecursionError:
+            raise InvalidAnswer("the schema refers to itself without end") from None
+        except OverflowError:
+            raise InvalidAnswer("a number in it is too large to be one") from None
+        if error:
+            place = f"at {error.json_path}: " if error.absolute_path else ""
+            raise InvalidAnswer(f"{place}{error.message}"[:_MAX_REASON])
+
+
+class AnswerFormat(Feature, ProvidesContext):
+    """Tells the model the *schema* of its answer, if there is one."""
+
+    def __init__(self) -> None:
+        self.schema: AnswerSchema | None = None
+
+    def context(self) -> Iterable[Section]:
+        if self.schema is None:
+            return [Section("answer", "")]
+        return [
+            Section(
+                "answer",
+                "The last message of each task must be one JSON value and nothing else, no word "
+                f"and no fence around it, valid by this JSON schema:\n{self.schema.text}",
+            )
+        ]
+
+
+def retry_message(reason: str) -> str:
+    """Return what is said to a model whose answer was not valid."""
+    return (
+        f"That is not valid by the JSON schema of the answer: {reason}\n"
+        "Give the answer again: the JSON alone."
+    )
+
+
+def _refused(path: Path, why: Text) -> UserError:
+    return BadUsage(phrase("The schema {path} cannot be used: {why}.", path=str(path), why=why))
+
+
+def invalid_message(reason: str) -> Phrase:
+    """Return what the person is told of an answer that was not valid in the end."""
+    return phrase("The answer does not match the schema: {why}", why=reason)

@@ -1,0 +1,64 @@
+"""The model's own questions to the person."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from core.cards import TextCard
+from core.conversation.result_texts import REFUSED_PREFIX
+from core.events import PersonQuestion
+from core.feature import Feature
+from core.tools import Outcome, Risk, RunningTool, ToolError, tool
+from utils.i18n import phrase
+from utils.text.clean import clean
+
+MAX_CHOICES = 4
+_MAX_QUESTION, _MAX_CHOICE = 4_000, 200  # characters, of which a screen holds
+
+
+class AskPerson(Feature):
+    """Asks as an approval does: on every screen, again after a restart, and nobody with `-p`."""
+
+    @tool(
+        Risk.READ,
+        phrase("Ask the person something."),
+        verb=phrase("Ask"),
+        icon="chat",
+        subject="{question}",
+        asks_person=True,
+    )
+    def ask_person(
+        self, question: str, choices: Annotated[list[str] | None, "up to four"] = None
+    ) -> RunningTool:
+        """Ask the person what only they can decide, and wait for the answer."""
+        asked = _checked(question, choices or [])
+        reply = yield asked
+        if reply is None:
+            why = phrase("Nobody is here to answer: {question}", question=asked.text)
+            text = (
+                f"{REFUSED_PREFIX} nobody is here to answer. Decide by yourself and say what you "
+                "assumed, or end the task with the question."
+            )
+            card = TextCard(phrase("Refused"), why)
+            return Outcome(text, card, ok=False, error_code="refused")
+        if not (reply.yes and reply.text.strip()):
+            text = "The person gives no answer. Go on without, or end the task."
+            return Outcome(text, TextCard(asked.text, phrase("No answer")))
+        return Outcome(f"The person answers: {reply.text}", TextCard(asked.text, reply.text))
+
+
+def _checked(question: str, choices: list[str]) -> PersonQuestion:
+    """Return the question as the person reads it; nothing hides in it."""
+    asked = clean(question).strip()
+    offered = tuple(clean(choice).strip() for choice in choices)
+    if not asked:
+        raise ToolError("The question is empty; say what you want to know.")
+    if len(asked) > _MAX_QUESTION:
+        raise ToolError(f"A question has at most {_MAX_QUESTION:,} characters.")
+    if any("\n" in choice or len(choice) > _MAX_CHOICE for choice in offered):
+        raise ToolError(f"A choice is one line of at most {_MAX_CHOICE} characters.")
+    if len(offered) > MAX_CHOICES:
+        raise ToolError(f"{len(offered)} choices are too many: {MAX_CHOICES} at most.")
+    if "" in offered or len(set(offered)) < len(offered):
+        raise ToolError("Every choice needs words of its own.")
+    return PersonQuestion(asked, offered)

@@ -1,0 +1,129 @@
+"""Builds what all screens stand on: the settings, the project with its data, and a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from config import IS_INSTALLED, ROOT, Settings, load
+from modules.cli.args import Args
+from modules.translator import Translator
+from utils.i18n import Phrase, UserError, phrase
+from utils.system.streams import print_error
+
+if TYPE_CHECKING:
+    from core.main_terminal import MainTerminal
+    from modules.app_context import AppContext
+
+Terminal = TypeVar("Terminal", bound="MainTerminal")
+
+
+def settings_of(options: Args) -> Settings:
+    return load(
+        {
+            "mode": options.mode,
+            "model": options.model,
+            "protocol": options.protocol,
+            "approve": "all" if options.machine else options.approve,
+            "operations_log": options.log or None,
+            "trace": options.trace,
+        }
+    )
+
+
+def check_machine() -> None:
+    """Raise `UserError` where this is not evidently a container or a virtual machine."""
+    from modules.sandbox.backends.machine_evidence import machine_evidence
+
+    if not machine_evidence():
+        raise UserError(
+            phrase(
+                "--machine gives all of this machine to the agent, and nothing shows that it is a "
+                "container or a virtual machine. If you mean it: --machine=yes-this-one."
+            )
+        )
+
+
+def working_folder(project: str | None, notify: Callable[[Phrase], None]) -> Path:
+    """Return the folder of the *project* named, or the current one. Raises `UserError`."""
+    from modules.app_context import work_folder
+
+    return work_folder(project, None if IS_INSTALLED else ROOT, notify)
+
+
+def lay_ground(
+    options: Args, settings: Settings, translator: Translator, *, is_quiet: bool = False
+) -> AppContext:
+    """Open the project and the data; `UserError` says why one of them cannot be used.
+
+    What is to be known about the project is told, unless *is_quiet*: then somebody else tells it.
+    """
+    from modules.app_context import AppContext
+    from modules.files import encodings
+
+    encodings.set_preferred(settings.encoding)
+
+    def notify(what: Phrase) -> None:
+        if not is_quiet:
+            print_error(translator.render(what))
+
+    folder = working_folder(options.project, notify)
+    app_context = AppContext.of(
+        *(folder, settings.data_dir, settings.api_keys),
+        root=ROOT,
+        loader_paths=settings.loader_paths,
+        may_be_whole_disk=bool(options.machine),
+    )
+    if app_context.project.is_whole_disk:
+        notify(phrase("The project is the whole disk: undo holds nothing here."))
+    elif notice := app_context.project.own_code.notice():
+        notify(notice)
+    if options.task is None:  # a single task says for itself what it could not keep
+        app_context.data.check_writable()
+    return app_context
+
+
+def furnish(
+    create: Callable[..., Terminal],
+    app_context: AppContext,
+    settings: Settings,
+    *,
+    is_practice: bool,
+    is_machine: bool = False,
+) -> Terminal:
+    """Return the terminal that *create* makes of the tools and the settings."""
+    from modules.prompts import prompt, system_prompt
+    from modules.storage.kept_approvals import KeptApprovals
+    from modules.toolbox import build_features
+    from utils.waiting import Stop
+
+    stop = Stop()
+    instructions = system_prompt(app_context.data.own_system_prompt)
+    if is_practice:  # who only practises searches no web
+        settings = replace(settings, tavily_api_key="")
+    terminal = create(
+        feature_list=build_features(
+            *(app_context.project, app_context.data, app_context.store, stop, settings),
+            instructions,
+            is_machine=is_machine,
+        ),
+        store=app_context.store,
+        project=app_context.project.name,
+        system_prompt=instructions,
+        summary_prompt=prompt("digest"),
+        list_paths=app_context.project.files,
+        mode=settings.mode,
+        approval_mode=settings.approve,
+        step_limit=settings.step_limit,
+        context_limit=settings.context_limit,
+        budget_usd=settings.budget_usd,
+        is_practice=is_practice,
+        stop=stop,
+    )
+    if is_machine:
+        terminal.approval.outside = "allow"
+    terminal.approval.kept = KeptApprovals(app_context.data.approvals)
+    app_context.failures.add_redactor(terminal.redact)
+    return terminal

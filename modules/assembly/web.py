@@ -1,0 +1,73 @@
+"""The browser page, and the server that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+from config import VERSION, Settings
+from modules.assembly.build import furnish, lay_ground
+from modules.assembly.model import end_start, model_for
+from modules.assembly.tool_tester import tool_tester
+from modules.cli.args import Args
+from modules.translator import Translator
+
+if TYPE_CHECKING:
+    from core.conversation.transcript import Packet
+    from core.web_terminal import WebTerminal
+
+
+def run_web(options: Args, settings: Settings, translator: Translator) -> int:
+    """Serve the browser page until Ctrl-C; return the exit code. Raises `UserError`."""
+    from core.web_terminal import WebTerminal
+    from modules.web.server import ServerConfig, serve
+    from modules.web.servers.bind import BindAddress
+    from modules.web.servers.http_servers import load_libraries
+
+    bind_address = BindAddress.of(
+        options.host, options.port, options.allow_remote, options.async_mode
+    )
+    load_libraries(bind_address.async_mode)
+    with ExitStack() as stack:
+        model, is_practice = model_for(options, settings, translator, stack)
+        app_context = lay_ground(options, settings, translator)
+
+        is_remote = not (bind_address.is_local or settings.allow_outside or options.machine)
+
+        def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
+            # Each session may change its model by name.
+            make = partial(WebTerminal, emit=emit, model=model.for_other_conversation())
+            terminal = furnish(
+                make,
+                app_context,
+                settings,
+                is_practice=is_practice,
+                is_machine=bool(options.machine),
+            )
+            if is_remote:
+                terminal.approval.outside = "refuse"
+            return terminal
+
+        server_config = ServerConfig(
+            project=app_context.project,
+            data=app_context.data,
+            store=app_context.store,
+            open_terminal=open_terminal,
+            version=VERSION,
+            language=settings.language,
+            model=model.model,
+            is_practice=is_practice,
+            log=app_context.failures,
+            start="" if options.resume is None else app_context.store.find(options.resume),
+            make_tester=partial(
+                tool_tester,
+                *(options, settings, translator, app_context, model),
+                is_practice=is_practice,
+                is_remote=is_remote,
+            ),
+        )
+        return serve(
+            bind_address, server_config, translator, settings.data_dir, partial(end_start, model)
+        )

@@ -1,0 +1,55 @@
+"""Tokens of MCP servers that the person signed in to, a file for each address."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from utils.i18n import UserError, phrase
+from utils.system.shared_file import SharedFile
+from utils.text.strict_json import read_json
+
+_FORMAT = 1
+
+
+class TokenFile:
+    """The tokens for the server at the address *url*, in *folder*; its owner alone reads them."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self._url = url
+        self._path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.json"
+        self._file = SharedFile(self._path)
+
+    @property
+    def exists(self) -> bool:
+        return self._path.exists()
+
+    def read(self) -> dict[str, Any]:
+        """Return what is kept; nothing where the file is gone or broken. Raises `UserError`."""
+        try:
+            values = read_json(self._file.read() or b"null")
+        except ValueError:
+            return {}
+        is_ours = isinstance(values, dict) and values.get("format") == _FORMAT
+        return values if is_ours and values.get("url") == self._url else {}
+
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Keep *values* in the place of all that was kept. Raises `UserError`."""
+        data = json.dumps({**values, "format": _FORMAT, "url": self._url}).encode()
+        self._file.change(lambda _: data)
+
+    def remove(self) -> bool:
+        """Keep nothing any more; return whether there was anything. Raises `UserError`."""
+        try:
+            self._path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UserError(
+                phrase("{path} cannot be removed: {why}.", path=str(self._path), why=why)
+            ) from None
+        return True

@@ -1,0 +1,72 @@
+"""What a run that failed seems to have lacked: the network, the system, a login."""
+
+from __future__ import annotations
+
+import re
+
+from modules.sandbox.types import Program, Report, Result, TierName
+from utils.i18n import Phrase, phrase
+
+_SYSTEM_HINT = (
+    "It installs into the system, which is read-only in the sandbox: call again with "
+    'where="outside" to ask the person, or install into the project.'
+)
+_GIT_WITH_REMOTE = re.compile(r"\bgit\b[^|;&\n]*\b(push|fetch|pull|clone|ls-remote)\b")
+_GIT_FAILED_REMOTE = re.compile(
+    r"^fatal: (unable to access|could not read|unable to look up|unable to connect|unable to fork"
+    r"|unable to find remote helper|Could not read from remote repository|cannot run ssh)"
+    r"|^(error|ssh): .*(ssh|Could not resolve|Permission denied)",
+    re.MULTILINE,
+)
+
+
+def failure_hints(
+    program: Program, result: Result, report: Report, *, with_network: bool, remote_tool: str
+) -> tuple[list[str], Phrase | None]:
+    """Return what the model is told that *program* lacked in the sandbox of *report*.
+
+    Also how it ended for people, None where that is said already. *remote_tool* talks to remotes.
+    """
+    hints = [_SYSTEM_HINT] if _is_for_system(result, report) else []
+    if remote_tool and _is_for_remote(program, result):
+        hints.append(f"{remote_tool} talks to remotes: it asks the person, and has their logins.")
+        return hints, phrase("failed: {tool} talks to remotes", tool=remote_tool)
+    if not with_network and _is_for_network(result, report):
+        return [*hints, _network_hint(report)], _failed_for_network(report)
+    return hints, None
+
+
+def _is_for_network(result: Result, report: Report) -> bool:
+    """Return whether a run without the network looks as if it failed for want of that."""
+    from modules.sandbox.network.offline import lacks_network  # its patterns: for failures only
+
+    is_failure = result.exit_reason == "timed out" or bool(result.exit_code)
+    is_cut_off = report.tier is not TierName.LIMITS_ONLY
+    return is_failure and is_cut_off and lacks_network(result.head + result.tail)
+
+
+def _is_for_system(result: Result, report: Report) -> bool:
+    """Return whether a run failed because it would have installed something in the system."""
+    from modules.sandbox.network.offline import installs_in_system  # its patterns: for failures
+
+    is_failure = bool(result.exit_code) and report.tier is not TierName.LIMITS_ONLY
+    return is_failure and installs_in_system(result.head + result.tail)
+
+
+def _is_for_remote(program: Program, result: Result) -> bool:
+    """Return whether a run looks as if git failed in it to talk to a remote."""
+    said = result.head + result.tail
+    has_failed = bool(result.exit_code) and _GIT_FAILED_REMOTE.search(said) is not None
+    return has_failed and _GIT_WITH_REMOTE.search(program.code) is not None
+
+
+def _network_hint(report: Report) -> str:
+    if report.tier in (TierName.LANDLOCK, TierName.SEATBELT):
+        return "It looks like want of network, to which there is no way in this sandbox."
+    return "It looks like want of network: call again with network=true to ask the person for it."
+
+
+def _failed_for_network(report: Report) -> Phrase:
+    if report.tier in (TierName.LANDLOCK, TierName.SEATBELT):
+        return phrase("failed: in this sandbox there is no way to the network")
+    return phrase("failed: it had no network (network=true asks for it)")

@@ -1,0 +1,32 @@
+"""The protection of git's files that all sandboxes around a project share, made at its first use.
+
+Only what interrupted runs left, and runs that do not keep git's files read-only, need one.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from modules.sandbox.git.protection import GitProtection
+
+_lock = threading.Lock()
+_instances: dict[tuple[Path, Path], GitProtection] = {}
+
+
+def git_protection_of(project: Path, record: Path) -> GitProtection:
+    """Return the one that all sandboxes of this process around *project* share."""
+    from modules.sandbox.git.protection import GitProtection
+    from modules.sandbox.git.run_record import RunRecord
+
+    with _lock:
+        key = project.resolve(), record
+        return _instances.setdefault(key, GitProtection(key[0], RunRecord(record)))
+
+
+def is_git_protected(project: Path, record: Path) -> bool:
+    """Return whether there is one; else nobody of this process has anything to tell of it."""
+    with _lock:
+        return (project.resolve(), record) in _instances

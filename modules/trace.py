@@ -1,0 +1,276 @@
+"""A trace of turns, steps, calls and commands as OpenTelemetry spans (`--trace FILE`).
+
+One line of OTLP JSON for each span that is over, as the file receiver of a collector reads them.
+The names are those of the GenAI conventions, which are still called "Development". Nothing that was
+said, read or written is in it: names, numbers and how it ended. Written by hand: the SDK brings
+packages and threads along for what are a few lines here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from core.conversation.messages import Wire
+from core.events import (
+    ApprovalAsked,
+    CommandAnswered,
+    Event,
+    Reply,
+    StepFinished,
+    StepStarted,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from core.feature import Feature, SessionHandle
+from core.hooks import BindsToSession, HoldsResources, ProvidesWarnings
+from core.observer import Observer
+from utils.i18n import Phrase, phrase
+from utils.llm.completion import Usage
+
+_INTERNAL, _CLIENT = 1, 3
+_ERROR = 2
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+Value = str | int | float
+
+
+@dataclass
+class _Span:
+    """A span that is under way; its ids are hexadecimal, its time in nanoseconds."""
+
+    name: str
+    kind: int
+    trace_id: str
+    parent_id: str
+    attributes: dict[str, Value]
+    started_at: int = field(default_factory=time.time_ns)
+    span_id: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
+    """Writes the spans of a session to the file *path*, behind what is there.
+
+    In the *project* a program of the model could put a link in its place: there none is followed,
+    and the file is opened once, before anything runs. A disk that takes nothing stops no task: that
+    is told once.
+    """
+
+    _session_handle: SessionHandle
+
+    def __init__(self, path: Path, project: Path) -> None:
+        self._path = path
+        self._file: BinaryIO | None = None
+        self._next: Observer | None = None
+        self._turn: _Span | None = None
+        self._step: _Span | None = None
+        self._calls: dict[str, _Span] = {}
+        self._has_failed = False
+        self._warnings: list[Phrase] = []
+        self._open(project)
+
+    def bind(self, session_handle: SessionHandle) -> None:
+        self._session_handle = session_handle
+        self._next, session_handle.observer = session_handle.observer, self
+
+    def close(self) -> None:
+        if self._file:
+            self._file.close()
+        self._file = None
+
+    def warnings(self) -> Sequence[Phrase]:
+        pending, self._warnings = self._warnings, []
+        return pending
+
+    # --- what it hears of (core.observer.Observer) ------------------------------------------------
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case TurnStarted(_, turn):
+                self._begin_turn(turn)
+            case StepStarted(step, thinks):
+                self._begin_step(step, thinks=thinks)
+            case StepFinished(_, usage):
+                self._end_step(usage)
+            case ToolStarted(call_id, name, is_revised=False):
+                self._calls[call_id] = self._child(
+                    f"execute_tool {name}",
+                    _INTERNAL,
+                    {
+                        "gen_ai.operation.name": "execute_tool",
+                        "gen_ai.tool.name": name,
+                        "gen_ai.tool.call.id": call_id,
+                        "gen_ai.tool.type": "function",
+                    },
+                )
+            case ToolFinished(call_id, _, state):
+                if span := self._calls.pop(call_id, None):
+                    self._end(span, "" if state == "done" else state)
+            case TurnFinished(why, _, usage):
+                self._end_turn(why, usage)
+        if self._next:
+            self._next.on_event(event)
+
+    def on_reply(self, question: ApprovalAsked, reply: Reply | None) -> None:
+        if self._next:
+            self._next.on_reply(question, reply)
+
+    def on_request(self, messages: Sequence[Wire]) -> None:
+        if self._next:
+            self._next.on_request(messages)
+
+    def on_command_answered(self, answer: CommandAnswered) -> None:
+        name: dict[str, Value] = {"onefold.command.name": answer.command}
+        span = self._child(f"command {answer.command}", _INTERNAL, name)
+        self._end(span, "" if answer.ok else "failed")
+        if self._next:
+            self._next.on_command_answered(answer)
+
+    def _begin_turn(self, turn: int) -> None:
+        self._turn = self._child(
+            "invoke_agent Onefold",
+            _INTERNAL,
+            {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "Onefold",
+                "gen_ai.conversation.id": self._session_handle.session,
+                "onefold.turn": turn,
+            },
+        )
+
+    def _begin_step(self, step: int, *, thinks: bool) -> None:
+        model = str(self._session_handle.model.model)
+        self._step = self._child(
+            f"chat {model}",
+            _CLIENT,
+            {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.request.model": model,
+                "onefold.step": step,
+                "onefold.thinks": "yes" if thinks else "no",
+            },
+        )
+
+    def _end_step(self, usage: Usage) -> None:
+        if span := self._step:
+            span.attributes |= _usage_attributes(usage)
+            self._end(span)
+        self._step = None
+
+    def _end_turn(self, why: str, usage: Usage) -> None:
+        """End the turn, and whatever of it has not come to its own end."""
+        error = "" if why == "done" else why
+        for span in filter(None, [*self._calls.values(), self._step]):
+            self._end(span, error or "lost")
+        self._calls.clear()
+        self._step = None
+        if turn := self._turn:
+            turn.attributes |= {**_usage_attributes(usage), "onefold.cost_usd": usage.cost_usd}
+            self._end(turn, error)
+        self._turn = None
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def _child(self, name: str, kind: int, attributes: dict[str, Value]) -> _Span:
+        """Begin a span below the turn, or one of its own where there is none."""
+        parent = self._turn
+        trace_id = parent.trace_id if parent else secrets.token_hex(16)
+        return _Span(name, kind, trace_id, parent.span_id if parent else "", attributes)
+
+    def _end(self, span: _Span, error: str = "") -> None:
+        """Write *span*, which is over; *error* is how, "" where nothing went wrong."""
+        if error:
+            span.attributes["error.type"] = error
+        line = json.dumps(_otlp(span, _ERROR if error else 0))
+        if self._file is None:
+            return
+        try:
+            self._file.write(f"{line}\n".encode())
+        except OSError as problem:
+            self._note_failure(problem)
+
+    def _open(self, project: Path) -> None:
+        try:
+            descriptor = _opened(self._path, project)
+            self._file = os.fdopen(descriptor, "ab", buffering=0)
+        except OSError as problem:
+            self._note_failure(problem)
+
+    def _note_failure(self, problem: OSError) -> None:
+        if not self._has_failed:
+            path, why = str(self._path), problem.strerror or str(problem)
+            self._warnings.append(
+                phrase("The trace {path} cannot be written: {why}.", path=path, why=why)
+            )
+        self._has_failed = True
+
+
+def _opened(path: Path, project: Path) -> int:
+    """Return a descriptor of the file *path*, to be written at its end; no link below *project* is
+    followed. Raises `OSError`."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    parts = _parts_in(path, project)
+    if not parts:
+        return os.open(path, flags, 0o666)
+    *folders, name = parts
+    folder = os.open(project, _FOLDER)
+    try:
+        for inner_name in folders:
+            inner = os.open(inner_name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _parts_in(path: Path, project: Path) -> tuple[str, ...]:
+    """Return the names that lead from *project* to *path* as it is written, () from elsewhere."""
+    written = Path(os.path.normpath(path))
+    for parent in written.parents:
+        if parent.resolve() == project:
+            return written.relative_to(parent).parts
+    return ()
+
+
+def _usage_attributes(usage: Usage) -> dict[str, Value]:
+    return {
+        "gen_ai.usage.input_tokens": usage.prompt_tokens,
+        "gen_ai.usage.output_tokens": usage.completion_tokens,
+        "gen_ai.usage.cache_read.input_tokens": usage.cache_hit_tokens,
+    }
+
+
+def _otlp(span: _Span, status: int) -> dict[str, Any]:
+    """Return *span* as a whole request of OTLP, in its JSON form; numbers of 64 bits are text."""
+    told = {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        "parentSpanId": span.parent_id,
+        "name": span.name,
+        "kind": span.kind,
+        "startTimeUnixNano": str(span.started_at),
+        "endTimeUnixNano": str(time.time_ns()),
+        "attributes": _attributes(span.attributes),
+        "status": {"code": status} if status else {},
+    }
+    scope = {"scope": {"name": "onefold"}, "spans": [told]}
+    resource = {"attributes": _attributes({"service.name": "onefold"})}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}
+
+
+def _attributes(values: dict[str, Value]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in values.items()]
+
+
+def _value(value: Value) -> dict[str, Value]:
+    if isinstance(value, str):
+        return {"stringValue": value}
+    return {"intValue": str(value)} if isinstance(value, int) else {"doubleValue": value}

@@ -1,0 +1,33 @@
+// What is the same for every question: it takes no answer at once, and only one.
+
+import { t } from "../i18n/translate.js";
+
+const ARMED_AFTER = 300; // ms, so that a key meant for something else answers nothing
+
+/** Base of the cards of questions; each sets its `element`. */
+export class Answering {
+  constructor(item, app) {
+    this.item = item;
+    this.app = app;
+    this.isArmed = false;
+    this.isAnswered = false;
+    setTimeout(() => this.arm(), ARMED_AFTER);
+  }
+
+  /** Takes answers from now on. */
+  arm() {
+    this.isArmed = true;
+  }
+
+  async answer(reply) {
+    if (!this.isArmed || this.isAnswered) return;
+    this.isAnswered = true;
+    this.element.classList.add("answered");
+    const ack = await this.app.answer(this.item.id, reply);
+    if (ack && !ack.won) this.app.notice(t("Somebody else answered first."));
+    if (!ack) {
+      this.isAnswered = false;
+      this.element.classList.remove("answered");
+    }
+  }
+}

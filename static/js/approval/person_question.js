@@ -1,0 +1,78 @@
+// A question of the model's own above the composer: choices to pick, or words.
+
+import { button, h } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { visible } from "../lib/format.js";
+import { say, t } from "../i18n/translate.js";
+import { isKnown } from "../cards/verbs.js";
+import { Answering } from "./answering.js";
+
+export class QuestionCard extends Answering {
+  constructor(item, app, waiting) {
+    super(item, app);
+    const { choices, why } = item.question;
+    this.choices = choices.map((choice, index) =>
+      button(
+        {
+          disabled: true,
+          "aria-keyshortcuts": String(index + 1),
+          on: { click: () => this.answer({ yes: true, text: choice }) },
+        },
+        h("kbd", { text: String(index + 1) }),
+        visible(choice),
+      ),
+    );
+    this.words = h("input", {
+      "aria-label": t("Your answer"),
+      placeholder: choices.length ? t("Or in your own words") : t("Your answer"),
+    });
+    this.send = h("button", { type: "submit", class: "primary", disabled: true }, t("Answer"));
+    this.none = button(
+      { class: "quiet", disabled: true, on: { click: () => this.answer({ yes: false }) } },
+      t("No answer"),
+    );
+    const form = h("form", { class: "buttons" }, this.words, this.send, this.none);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = this.words.value.trim();
+      if (text) this.answer({ yes: true, text });
+      else this.words.focus();
+    });
+    this.element = h(
+      "div",
+      { class: "approval question", role: "group", "aria-label": t("Question"), tabIndex: -1 },
+      h(
+        "header",
+        {},
+        icon("chat"),
+        h("strong", { text: isKnown(item.name) ? t("The model asks") : t("Question") }),
+        waiting > 1 && h("span", { class: "muted", text: t("{n} questions wait", { n: waiting }) }),
+      ),
+      h("p", { class: "why", text: say(why) }),
+      choices.length > 0 && h("div", { class: "choices" }, ...this.choices),
+      form,
+    );
+  }
+
+  /** The subject of the question, in one line. */
+  get title() {
+    return say(this.item.question.why);
+  }
+
+  /** Tells whether an answer was begun, and is not yet given. */
+  get isBegun() {
+    return !this.isAnswered && Boolean(this.words.value);
+  }
+
+  /** @param {string} letter @returns {boolean} whether it was an answer */
+  key(letter) {
+    const chosen = this.choices[Number(letter) - 1];
+    if (chosen && this.isArmed) chosen.click();
+    return Boolean(chosen);
+  }
+
+  arm() {
+    super.arm();
+    for (const each of [...this.choices, this.send, this.none]) each.disabled = false;
+  }
+}

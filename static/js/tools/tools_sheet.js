@@ -1,0 +1,125 @@
+// The tools of the model: switched on and off, looked at, and tried in the tester.
+
+import { button, h } from "../lib/dom.js";
+import { count } from "../lib/format.js";
+import { say, t } from "../i18n/translate.js";
+import { lineOf } from "../store/declared.js";
+import { api } from "../net/api.js";
+import { openDialog } from "../dialogs/dialog.js";
+import { openTester } from "./tester_sheet.js";
+import { toolsApi } from "./tools_api.js";
+
+const RISKS = {
+  read: () => t("reads"),
+  write: () => t("writes"),
+  run: () => t("runs programs"),
+  network: () => t("uses the network"),
+  destroy: () => t("deletes"),
+};
+
+/** @param {import("../app.js").App} app */
+export async function openToolsSheet(app) {
+  const session = await app.sessionIsThere();
+  const first = await app.attempt(() => toolsApi.tools(session));
+  const model = first && (await app.attempt(() => api.model(session)));
+  if (!model) return;
+  const inUse = model.fields.find(({ name }) => name === "protocol")?.value;
+  const switches = h("div", { class: "row" });
+  const total = h("p", { class: "muted", role: "status" });
+  const list = h("ul", { class: "kept-list" });
+  const protocol = h(
+    "select",
+    { "aria-label": t("Protocol") },
+    ...first.protocols.map((name) => h("option", { value: name, text: name, selected: name === inUse })),
+  );
+  const exact = h("pre", { hidden: true, tabIndex: 0, "aria-label": t("What the model is told") });
+  const showText = button({ class: "small", on: { click: () => show("") } }, t("What the model is told"));
+  const tryOut = button(
+    {
+      class: "small",
+      on: {
+        click: () => {
+          dialog.close();
+          openTester(app, first.protocols, protocol.value, first.tools[0]?.name);
+        },
+      },
+    },
+    t("Try a call …"),
+  );
+  const controls = h("div", { class: "buttons" }, protocol, showText, tryOut);
+  protocol.addEventListener("change", () => exact.hidden || show(exact.dataset.name));
+  const dialog = openDialog(t("Tools"), "sheet tools-sheet", [
+    switches,
+    total,
+    controls,
+    exact,
+    list,
+  ]);
+  draw(first);
+
+  function draw({ on, new: isNewOn, tools }) {
+    const offered = on ? tools.filter((tool) => tool.on) : [];
+    const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
+    total.textContent = t("{n} of {all} are on, about {tokens} tokens of each request.", {
+      n: offered.length,
+      all: tools.length,
+      tokens: count(tokens),
+    });
+    switches.replaceChildren(
+      labelled(box("all", on, ""), t("All tools")),
+      labelled(box("new", isNewOn, "new"), t("Tools yet to come")),
+    );
+    list.replaceChildren(...tools.map((tool) => row(tool, on)));
+  }
+
+  function row(tool, isAnyOn) {
+    const facts = [RISKS[tool.risk]?.() ?? tool.risk, tool.source, t("{n} tokens", { n: count(tool.tokens) })];
+    const details = button(
+      { class: "quiet small", "aria-label": t("Show {what}", { what: tool.name }), on: { click: () => show(tool.name) } },
+      t("Show"),
+    );
+    return h(
+      "li",
+      { data: { tool: tool.name } },
+      h(
+        "span",
+        { class: "what" },
+        labelled(box(tool.name, tool.on, tool.name, !isAnyOn), h("code", { text: tool.name })),
+        " ",
+        say(tool.summary),
+        h("span", { class: "muted", text: ` ${facts.join(" · ")}` }),
+      ),
+      details,
+    );
+  }
+
+  function box(id, checked, name, disabled = false) {
+    const input = h("input", { type: "checkbox", id: `tool-${id}`, checked, disabled });
+    input.addEventListener("change", () => change(input.id, `${name} ${input.checked ? "on" : "off"}`.trim()));
+    return input;
+  }
+
+  /** Switches, and draws what the server then says, also where it refused. */
+  async function change(id, words) {
+    const ack = await app.aside(lineOf("tools", words));
+    if (ack?.done && ack.card) app.notice(say(ack.card.body) || say(ack.card.title));
+    const now = await app.attempt(() => toolsApi.tools(session));
+    if (now) draw(now);
+    document.getElementById(id)?.focus();
+    if (!exact.hidden) await show(exact.dataset.name);
+  }
+
+  async function show(name) {
+    const told = await app.attempt(() => toolsApi.text(session, protocol.value, name || undefined));
+    if (!told) return;
+    exact.dataset.name = name;
+    exact.hidden = false;
+    exact.textContent = told.text || t("Nothing: all tools are off.");
+    const place = [...list.children].find((row) => row.dataset.tool === name);
+    if (place) place.append(exact);
+    else controls.after(exact);
+    exact.scrollIntoView({ block: "nearest" });
+  }
+}
+
+const labelled = (input, words) => h("label", { for: input.id }, input, " ", words);

@@ -1,0 +1,1 @@
+"""Harbor: the agent, its trajectory and the container of `integrations/harbor`, without Harbor."""

@@ -1,0 +1,131 @@
+"""A client of the SDK's own that records what it is shown, and `acp` as a program behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from acp import RequestError, spawn_agent_process, text_block
+from acp.client.connection import ClientSideConnection
+from acp.interfaces import Agent, Client
+from acp.schema import (
+    AllowedOutcome,
+    ClientCapabilities,
+    DeniedOutcome,
+    PermissionOption,
+    PromptResponse,
+    ReadTextFileResponse,
+    RequestPermissionResponse,
+    ToolCallUpdate,
+)
+
+ROOT = Path(__file__).parents[3]
+CANCELLED = RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+HANG_SECONDS = 60.0
+"""A guard against hanging, no measure of anything."""
+
+Choose = Callable[["RecordingClient", list[PermissionOption]], str]
+
+
+def first_option(_: RecordingClient, options: list[PermissionOption]) -> str:
+    return options[0].option_id
+
+
+@dataclass
+class RecordingClient:
+    """Keeps the updates of each session; *choose* answers questions, "" leaves them open."""
+
+    choose: Choose = first_option
+    buffers: dict[str, str] = field(default_factory=dict)
+    updates: dict[str, list[Any]] = field(default_factory=dict)
+    questions: list[tuple[ToolCallUpdate, list[PermissionOption]]] = field(default_factory=list)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        self.updates.setdefault(session_id, []).append(update)
+
+    async def request_permission(
+        self,
+        session_id: str,
+        tool_call: ToolCallUpdate,
+        options: list[PermissionOption],
+        **_: Any,
+    ) -> RequestPermissionResponse:
+        self.questions.append((tool_call, options))
+        self.asked.set()
+        chosen = self.choose(self, options)
+        if not chosen:  # what the protocol wants of a client that cancels
+            await self.cancelled.wait()
+            return CANCELLED
+        return RequestPermissionResponse(
+            outcome=AllowedOutcome(outcome="selected", option_id=chosen)
+        )
+
+    async def read_text_file(self, session_id: str, path: str, **_: Any) -> ReadTextFileResponse:
+        if path not in self.buffers:
+            raise RequestError.resource_not_found(path)
+        return ReadTextFileResponse(content=self.buffers[path])
+
+    def on_connect(self, conn: Agent) -> None:
+        pass
+
+    # --- what was shown --------------------------------------------------------------------------
+
+    def kinds(self, session: str) -> list[str]:
+        return [update.session_update for update in self.updates.get(session, [])]
+
+    def of_kind(self, session: str, kind: str) -> list[Any]:
+        return [one for one in self.updates.get(session, []) if one.session_update == kind]
+
+    def text(self, session: str, kind: str = "agent_message_chunk") -> str:
+        return "".join(
+            one.content.text for one in self.of_kind(session, kind) if one.content.type == "text"
+        )
+
+
+@asynccontextmanager
+async def started(
+    base: Path,
+    client: RecordingClient,
+    *options: str,
+    url: str = "",
+    capabilities: ClientCapabilities | None = None,
+) -> AsyncIterator[tuple[ClientSideConnection, asyncio.subprocess.Process]]:
+    """Run `acp` with its data in *base*, and initialize it; at the end it must leave in order."""
+    environment = {**os.environ, "ONEFOLD_DATA_DIR": str(base / "data")}
+    if url:
+        environment |= {"DEEPSEEK_BASE_URL": url, "DEEPSEEK_API_KEY": "sk-test"}
+    async with spawn_agent_process(
+        cast(Client, client),
+        sys.executable,
+        str(ROOT / "main.py"),
+        "acp",
+        *options,
+        env=environment,
+        cwd=base,
+        transport_kwargs={"stderr": None, "shutdown_timeout": HANG_SECONDS},
+        use_unstable_protocol=True,
+    ) as (connection, process):
+        await connection.initialize(1, capabilities)
+        yield connection, process
+    assert process.returncode == 0
+
+
+async def say(connection: ClientSideConnection, session: str, text: str) -> PromptResponse:
+    return await asyncio.wait_for(
+        connection.prompt(session_id=session, prompt=[text_block(text)]), HANG_SECONDS
+    )
+
+
+def project_in(base: Path) -> Path:
+    folder = base / "project"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\ntwo\n")
+    return folder

@@ -1,0 +1,196 @@
+"""The calls of a client in random orders: each has one answer, and no history is ever broken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from acp import RequestError, text_block
+from acp.client.connection import ClientSideConnection
+from acp.schema import PermissionOption, PromptResponse
+
+from tests.campaign import seeded
+from tests.modules.acp.client import HANG_SECONDS, RecordingClient, project_in, started
+from tests.simulator import Call, Pause, Say, Simulator, Step
+from tests.simulator.server import ReceivedRequest
+
+ORDERS = 25
+"""Orders of one seed: a campaign of twenty times two seeds plays a thousand."""
+LENGTH = 12
+"""Calls of one order."""
+EXPECTED_ERRORS = {-32600, -32601, -32602, -32002}
+KINDS = ("talk", "slow", "write", "delete", "run")
+
+
+def model(request: ReceivedRequest) -> Step:
+    """Do what the last message says: its first word is the kind."""
+    if request.messages[-1]["role"] == "tool":
+        return Say("Done.")
+    kind = request.last_user.split()[0]
+    steps: dict[str, Step] = {
+        "slow": (Say("I "), Pause(0.2), Say("think.")),
+        "write": Call("create_file", path="made.txt", content="x\n", overwrite=True),
+        "delete": (Call("delete_file", path="made.txt"), Call("delete_file", path="a.txt")),
+        "run": Call("run_command", command="echo run; sleep 0.1"),
+    }
+    return steps.get(kind, Say("Hello."))
+
+
+@dataclass
+class Order:
+    """Plays random calls on *connection* and remembers what each session was told."""
+
+    random: Random
+    connection: ClientSideConnection
+    client: RecordingClient
+    project: Path
+    said: dict[str, list[str]] = field(default_factory=dict)
+    closed: set[str] = field(default_factory=set)
+    errors: Counter[int] = field(default_factory=Counter)
+    count: int = 0
+
+    @property
+    def folder(self) -> str:
+        return str(self.project)
+
+    def session(self) -> str:
+        """Return one that there is, or now and then one that there is not."""
+        known = [*self.said, "no-such-session"]
+        return self.random.choice(known[:-1] * 6 + known[-1:])
+
+    async def new(self) -> None:
+        session = (await self.connection.new_session(self.folder)).session_id
+        self.said[session] = []
+
+    async def prompt(self) -> None:
+        session = self.session()
+        self.count += 1
+        text = f"{self.random.choice(KINDS)} {self.count}"
+        response = await self.connection.prompt(session_id=session, prompt=[text_block(text)])
+        assert isinstance(response, PromptResponse)
+        self.said[session].append(text)
+
+    async def cancel(self) -> None:
+        await self.connection.cancel(session_id=self.session())
+
+    async def load(self) -> None:
+        session = self.session()
+        await self.connection.load_session(cwd=self.folder, session_id=session)
+        self.closed.discard(session)
+
+    async def resume(self) -> None:
+        session = self.session()
+        await self.connection.resume_session(cwd=self.folder, session_id=session)
+        self.closed.discard(session)
+
+    async def fork(self) -> None:
+        session = self.session()
+        fork = await self.connection.fork_session(cwd=self.folder, session_id=session)
+        self.client.updates.pop(fork.session_id, None)
+        await self.connection.load_session(cwd=self.folder, session_id=fork.session_id)
+        self.said[fork.session_id] = self.replayed(fork.session_id)
+
+    async def close(self) -> None:
+        await self.connection.close_session(session_id=self.session())
+
+    async def list_sessions(self) -> None:
+        await self.connection.list_sessions(cwd=self.random.choice([self.folder, None]))
+
+    async def set_mode(self) -> None:
+        mode = self.random.choice(["guarded", "ask", "read-only", "all", "nonsense"])
+        await self.connection.set_session_mode(session_id=self.session(), mode_id=mode)
+
+    async def set_option(self) -> None:
+        await self.connection.set_config_option(
+            config_id="thought_level", session_id=self.session(), value="think"
+        )
+
+    async def nonsense(self) -> None:
+        method, params = self.random.choice(
+            [
+                ("session/prompt", {"sessionId": 5, "prompt": "x"}),
+                ("session/prompt", {"sessionId": self.session(), "prompt": []}),
+                ("session/new", {"cwd": "relative", "mcpServers": []}),
+                ("session/new", {"cwd": "/no/such/folder", "mcpServers": []}),
+                ("session/load", {"sessionId": self.session(), "cwd": "/", "mcpServers": []}),
+                ("session/list", {"cursor": "x"}),
+                ("session/what", {}),
+                ("authenticate", {"methodId": "magic"}),
+            ]
+        )
+        await self.connection._conn.send_request(method, params)
+
+    def replayed(self, session: str) -> list[str]:
+        return [one.content.text for one in self.client.of_kind(session, "user_message_chunk")]
+
+    async def counted(self, call: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await call()
+        except RequestError as error:
+            if error.code not in EXPECTED_ERRORS:
+                raise
+            self.errors[error.code] += 1
+
+    async def play(self) -> None:
+        """Begin the calls one after the other, some before those ahead of them are answered."""
+        await self.new()
+        calls = [self.prompt] * 6 + [self.cancel] * 3 + [self.load, self.resume, self.fork] * 2
+        calls += [self.new, self.close, self.list_sessions, self.nonsense]
+        calls += [self.set_mode, self.set_option]
+        running: list[asyncio.Task[None]] = []
+        for _ in range(LENGTH):
+            running.append(asyncio.create_task(self.counted(self.random.choice(calls))))
+            match self.random.randrange(3):
+                case 0:
+                    await asyncio.wait_for(asyncio.shield(running[-1]), HANG_SECONDS)
+                case 1:
+                    await asyncio.sleep(self.random.random() / 20)
+        await asyncio.wait_for(asyncio.gather(*running), HANG_SECONDS)
+
+    async def check(self) -> None:
+        """Hold what every session says of itself against what was said in it."""
+        for session, said in self.said.items():
+            self.client.updates.pop(session, None)
+            await self.connection.load_session(cwd=self.folder, session_id=session)
+            assert self.replayed(session) == said
+            begun = {one.tool_call_id for one in self.client.of_kind(session, "tool_call")}
+            ended = {
+                one.tool_call_id
+                for one in self.client.of_kind(session, "tool_call_update")
+                if one.status in ("completed", "failed")
+            }
+            assert begun == ended
+            await self.connection.close_session(session_id=session)
+
+
+def choose_at_random(random: Random) -> Callable[[RecordingClient, list[PermissionOption]], str]:
+    def choose(_: RecordingClient, options: list[PermissionOption]) -> str:
+        return random.choice([*(option.option_id for option in options), "nonsense", ""])
+
+    return choose
+
+
+@seeded(2)
+def test_random_orders(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    project = project_in(tmp_path)
+    errors: Counter[int] = Counter()
+
+    async def play() -> None:
+        client = RecordingClient(choose_at_random(random))
+        client.cancelled.set()  # a question that is left open is cancelled at once
+        async with started(tmp_path, client, url=server.url) as (connection, _):
+            for _number in range(ORDERS):
+                order = Order(random, connection, client, project)
+                await order.play()
+                await order.check()
+                errors.update(order.errors)
+
+    with Simulator(model) as server:
+        asyncio.run(play())
+    assert errors[-32600]  # prompts met prompts
+    assert errors[-32002]  # and sessions that there are not

@@ -1,0 +1,30 @@
+"""The /etc of programs: what they need to start, and nothing that lets anybody in."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from modules.sandbox.filesystem.etc import PreparedEtc
+
+
+def test_maven_of_debian_starts_and_none_of_its_passwords_is_there(tmp_path: Path) -> None:
+    maven = tmp_path / "etc" / "maven"
+    (maven / "logging").mkdir(parents=True)
+    for name in ("m2.conf", "settings.xml", "logging/simplelogger.properties"):
+        (maven / name).write_text(name)
+        (maven / name).chmod(0o644)  # whatever the umask is: only what all may read is shown
+    for folder in (maven, maven / "logging"):
+        folder.chmod(0o755)
+    folder = PreparedEtc(tmp_path / "cache", Path("/home/x"), tmp_path / "etc").folder()
+    shown = {path.relative_to(folder).as_posix() for path in (folder / "maven").rglob("*")}
+    assert shown == {"maven/m2.conf", "maven/logging", "maven/logging/simplelogger.properties"}
+    script = f'. {folder}/mavenrc; echo "$*:$MAVEN_ARGS:$MAVEN_OPTS"'
+    told = subprocess.run(
+        ["/bin/sh", "-c", script, "mvn", "test"],
+        env={"MAVEN_ARGS": "--offline", "MAVEN_OPTS": "-Da=b"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "--offline test::-XX:TieredStopAtLevel=1 -Da=b\n"

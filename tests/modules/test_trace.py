@@ -1,0 +1,108 @@
+"""The trace is whole: each span ends, lies below its turn, and holds nothing that was said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.events import Event, Warned
+from core.loop.turn import drive
+from tests.assembly import SETTINGS, AssembledTerminal, assembled_terminal
+from tests.scripted_model import call_reply, text_reply
+
+SCRIPT = [call_reply("read_file", path="no-such"), text_reply("the answer")]
+
+
+def trace_to(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    changed = replace(SETTINGS, trace=str(path), operations_log=True)
+    monkeypatch.setattr("tests.assembly.SETTINGS", changed)
+
+
+def say(made: AssembledTerminal, line: str) -> list[Event]:
+    events: list[Event] = []
+    drive(made.terminal.run_line(line), events.append)
+    return events
+
+
+def spans(path: Path) -> list[dict[str, Any]]:
+    """Return the spans in *path*, their attributes as a mapping."""
+    found = []
+    for line in path.read_text().splitlines():
+        ((scope,),) = [one["scopeSpans"] for one in json.loads(line)["resourceSpans"]]
+        for span in scope["spans"]:
+            values = {one["key"]: next(iter(one["value"].values())) for one in span["attributes"]}
+            found.append({**span, "attributes": values})
+    return found
+
+
+def test_a_turn_is_a_tree_of_spans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "spans.jsonl"
+    trace_to(monkeypatch, path)
+    with assembled_terminal(tmp_path, *[list(one) for one in SCRIPT]) as made:
+        say(made, "what I said")
+        say(made, "/status")
+        session = made.terminal.session
+        assert made.data.operations.read_text().count("\n") > 5  # who observed before still does
+    first, call, second, turn, command = spans(path)
+    names = [span["name"] for span in (first, call, second, turn, command)]
+    assert names == [
+        *("chat scripted", "execute_tool read_file", "chat scripted"),
+        *("invoke_agent Onefold", "command /status"),
+    ]
+    for span in (first, call, second):
+        assert (span["traceId"], span["parentSpanId"]) == (turn["traceId"], turn["spanId"])
+        assert int(turn["startTimeUnixNano"]) <= int(span["startTimeUnixNano"])
+        assert int(span["endTimeUnixNano"]) <= int(turn["endTimeUnixNano"])
+    assert turn["attributes"]["gen_ai.conversation.id"] == session
+    assert turn["attributes"]["gen_ai.usage.input_tokens"] == "200"
+    assert first["attributes"]["gen_ai.usage.input_tokens"] == "100"
+    assert call["attributes"]["error.type"] == "failed"
+    assert call["status"] == {"code": 2}
+    assert turn["status"] == {}
+    text = path.read_text()
+    for said in ("what I said", "the answer", "no-such"):
+        assert said not in text
+
+
+def test_a_file_that_takes_nothing_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace_to(monkeypatch, tmp_path)
+    with assembled_terminal(tmp_path, *[list(one) for one in SCRIPT]) as made:
+        warned = [event for event in say(made, "hi") if isinstance(event, Warned)]
+    assert sum(f"{event.what}".startswith("The trace ") for event in warned) == 1
+
+
+@pytest.mark.parametrize("link", ["spans.jsonl", "sub"])
+def test_a_link_that_a_program_left_in_the_project_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    target = tmp_path / "outside" / "spans.jsonl"
+    target.parent.mkdir()
+    target.write_text("mine\n")
+    folder = tmp_path / "project"
+    (folder / "sub").mkdir(parents=True)
+    trace_to(monkeypatch, folder / ("sub" if link == "sub" else "") / "spans.jsonl")
+    if link == "sub":
+        (folder / "sub").rmdir()
+    (folder / link).symlink_to(target.parent if link == "sub" else target)
+    with assembled_terminal(tmp_path, *[list(one) for one in SCRIPT]) as made:
+        assert made.root == folder
+        warned = [event for event in say(made, "hi") if isinstance(event, Warned)]
+    assert any(f"{event.what}".startswith("The trace ") for event in warned)
+    assert target.read_text() == "mine\n"
+
+
+def test_what_takes_the_place_of_the_file_meanwhile_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "project" / "spans.jsonl"
+    trace_to(monkeypatch, path)
+    script = [call_reply("run_command", command="rm spans.jsonl; touch spans.jsonl"), *SCRIPT[1:]]
+    with assembled_terminal(tmp_path, *[list(one) for one in script]) as made:
+        say(made, "hi")
+    assert path.read_text() == ""

@@ -1,0 +1,44 @@
+"""MCP servers of a project on the page: asked about, and asking."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+from playwright.sync_api import expect
+
+from tests.modules.mcp_client.test_mcp_client import HERE, RAW
+from tests.page.served_page import ServedPage, replies, send
+from tests.page.test_views import faults
+from tests.scripted_model import call_reply, text_reply
+
+
+def test_a_server_is_allowed_and_asks_until_the_answer_fits(served_page: ServedPage) -> None:
+    shutil.copyfile(HERE / "raw_server.py", served_page.project / "raw_server.py")
+    (served_page.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"raw": RAW}}))
+    served_page.model.replies = [call_reply("raw__ask"), text_reply("Fine.")]
+    page = served_page.open(language="zh")
+    send(page, "go")
+    consent = page.get_by_role("group", name="审批")
+    expect(consent).to_contain_text("运行程序")
+    consent.get_by_role("button", name="是", exact=True).click()
+    question = page.get_by_role("group", name="问题")
+    expect(question.locator("strong")).to_have_text("问题")
+    expect(question.locator(".why")).to_have_text(
+        "MCP 服务器 raw 提问：Onefold needs your key – size"
+    )
+    assert faults(page) == []
+    for wrong in ("seven", "eight"):  # the third question is the second one to the letter
+        area = question.get_by_role("textbox")
+        expect(area).to_have_value("")
+        expect(question.get_by_role("button", name="不回答")).to_be_enabled()
+        area.fill(wrong)
+        area.press("Enter")
+        expect(question.locator(".why")).to_contain_text("这不是整数。MCP 服务器 raw 提问")
+    expect(question.get_by_role("textbox")).to_have_value("")
+    expect(question.get_by_role("button", name="不回答")).to_be_enabled()
+    question.get_by_role("textbox").fill("7")
+    question.get_by_role("textbox").press("Enter")
+    question.get_by_role("button", name="true").click()
+    expect(replies(page).last).to_have_text("Fine.")
+    assert '"size": 7' in served_page.model.requests[-1][-1]["content"]

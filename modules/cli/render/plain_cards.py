@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import assert_never
 from unicodedata import east_asian_width
 
@@ -24,7 +25,7 @@ from modules.translator import Translator
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
 from utils.pictures import Picture
-from utils.text.clean import clean, visible, visible_text
+from utils.text.clean import clean, visible, visible_lines, visible_text
 from utils.text.lines import format_size
 
 TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -102,16 +103,20 @@ def _join_lines(*parts: str) -> str:
 
 
 def _table(card: TableCard, translator: Translator) -> str:
+    """Return the rows of *card* in columns; all lines of a cell stay in its own."""
     rows = [
-        [visible(translator.render(cell)) for cell in row]
+        [visible_lines(translator.render(cell)).split("\n") for cell in row]
         for row in (card.columns, *card.rows)
         if row
     ]
     columns = max(map(len, rows), default=0)
-    widths = [max(_cells(row[i]) for row in rows if i < len(row)) for i in range(columns)]
+    widths = [
+        max(_cells(line) for row in rows if i < len(row) for line in row[i]) for i in range(columns)
+    ]
     lines = (
-        "  ".join(cell + " " * (widths[i] - _cells(cell)) for i, cell in enumerate(row))
+        "  ".join(cell + " " * (widths[i] - _cells(cell)) for i, cell in enumerate(line))
         for row in rows
+        for line in zip_longest(*row, fillvalue="")
     )
     return "\n".join(line.rstrip() for line in lines)
 

@@ -204,6 +204,11 @@ def test_the_columns_of_a_table_stand_below_each_other_in_chinese() -> None:
     assert card_text(card, ENGLISH) == "Status\n费用    $0\n上下文  0 %\nToken   1"
 
 
+def test_the_lines_of_a_cell_stay_in_its_column() -> None:
+    card = TableCard("", (("text", "[\n  1\n]"), ("a\nb", "c\x07")))
+    assert card_text(card, ENGLISH) == "text  [\n        1\n      ]\na     c\\x07\nb"
+
+
 def test_what_a_command_did_to_files_is_told() -> None:
     answered = CommandAnswered("/undo", CARD, changes=(Change("deleted", "a.txt"),))
     assert play_json([answered])[1]["files"]["deleted"] == ["a.txt"]

@@ -29,6 +29,8 @@ class SessionHandle(Protocol):
     tools: Toolbox
     model: Any
     observer: Observer | None
+    task: str
+    """What the person last said to the model, "" for nothing yet: known before it is recorded."""
 
     @property
     def session(self) -> str: ...

@@ -94,6 +94,7 @@ class MainTerminal:
         self.sessions = SessionManager(self)
         self.window = ContextWindow(self)
         self.is_in_turn = False
+        self.task = ""
         command_sources = [Commands(self), *self.features]
         self.commands = CommandTable(
             (command for feature in command_sources for command in commands_of(feature)),
@@ -138,6 +139,7 @@ class MainTerminal:
             return
         self._begin_turn()
         line, pictures = map_strings((line, pictures), self.features.redact)
+        self.task = line
         self._record_context_updates()
         self.record(User(line, pictures, queued=queued))
         yield TurnStarted(line, self.history.turn, pictures)

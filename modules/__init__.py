@@ -18,6 +18,8 @@
 - mcp_client/      MCP client: servers of tools, resources and prompts, confined like the model.
 - mcp_server/      The screen of programs: the Model Context Protocol (MCP) on standard input and
                    output.
+- memory/          Memory: what every session of a project should know, and what one session is
+                   about.
 - models/          The servers of models: those on this machine, and what is learnt of each.
 - own_commands/    Commands of one's own: files of Markdown, in the format that other agents read as
                    well.
@@ -43,6 +45,8 @@
 - app_context      Everything that all terminals on one project share: its folder, and where its
                    data is kept.
 - ask_person       The model's own questions to the person.
+- earlier_sessions  Earlier sessions of the project, searchable and readable by the model as by the
+                   person.
 - export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
 - file_manager     The model's tools for the files and folders of the project.
 - focus            Focus: up to three files whose current content the model always has.

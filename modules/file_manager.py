@@ -67,11 +67,14 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         project: Project,
         outputs: KeptOutputs | None = None,
         note_of: Callable[[str], str] | None = None,
-        read_history: Callable[[str], str] | None = None,
+        readers: Mapping[str, Callable[[str], str]] | None = None,
         pictures: ShownPictures | None = None,
     ) -> None:
-        """*note_of* gives the note on a file, "" for none; *read_history* what is at @history/N."""
-        self._read_history = read_history
+        """*note_of* gives the note on a file, "" for none.
+
+        *readers* give the text at an address, by its first part: what is at @history/N.
+        """
+        self._readers = readers or {}
         self._pictures = pictures
         self._project = project
         self._outputs = outputs
@@ -139,8 +142,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         """Read a text file, its lines numbered as in 12│text; a long one by parts."""
         from modules.files.paging import read_part  # for calls only
 
-        if (path + "/").startswith("@history/") and self._read_history is not None:
-            return read_part(path, TextFile.new(self._read_history(path)), start_line, end_line)
+        if reader := self._readers.get(path.partition("/")[0]):
+            return read_part(path, TextFile.new(reader(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._existing_path(path)

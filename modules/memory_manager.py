@@ -2,51 +2,78 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.cards import Card, TableCard, TextCard
-from core.feature import Feature, Section, command
-from core.hooks import KeepsState, ProvidesContext, ProvidesStatus
+from core.feature import Feature, Section, SessionHandle, command
+from core.hooks import (
+    BindsToSession,
+    KeepsState,
+    PreparesContext,
+    ProvidesContext,
+    ProvidesStatus,
+)
 from core.tools import Outcome, Risk, ToolError, tool
+from modules.memory.memory_items import (
+    MemoryItem,
+    blocks_of,
+    category_of,
+    decode_lines,
+    encode,
+    item_line,
+    items_of,
+    parse_line,
+    with_item,
+    without_item,
+)
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.system.shared_file import SharedFile, Stamp
 from utils.text.tokens import estimate_tokens
 
-_MAX_TOKENS = 2_000
-_HEADING = """# Memory
-
-<!-- What Onefold should know about this project in every session. One list item for each thing;
-edit as you like. Comments like this one are not shown to the model. -->
-
-"""
+ADDRESS = "@memory"
+MAX_TOKENS = 2_000
+"""Tokens up to which the model is told the whole memory; of a longer one, what fits the task."""
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
-_ITEM = re.compile(r"(?:[-*+]|[0-9]+[.)])[ \t]+(?=\S)")
+_GAP = re.compile(r"\n\s*\n")
+_EMPTY_SECTION = re.compile(r"^#+[^\n]*\n+(?=#|\Z)", re.MULTILINE)
+_HEADING_FOR_MODEL = "Memory of earlier sessions, agreed with the person:"
+_LONG_MEMORY = (
+    "Memory of earlier sessions, agreed with the person: it is long, and below stands what may "
+    f'fit the task. Reading "{ADDRESS}" shows all.'
+)
+_MAX_ITEM_LENGTH = 1_000  # characters that the model is told of a single one
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryItem:
-    """A list item; *start* and *end* are the lines it fills, counted from 0, *end* excluded."""
+class _ForModel:
+    """The memory as the model reads it, at one *stamp* of its file."""
 
-    id: str
+    stamp: Stamp | None
     text: str
-    start: int
-    end: int
+    is_long: bool
 
 
-class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
-    """The memory of one project in the Markdown file *path*."""
+class Memory(Feature, ProvidesContext, PreparesContext, BindsToSession, ProvidesStatus, KeepsState):
+    """The memory of one project in the Markdown file *path*; *today* is what it is dated by."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, today: Callable[[], date] = date.today) -> None:
         self._file = SharedFile(path)
-        self._cached_text: tuple[Stamp | None, str] = (None, "")
-        self._cached_items: tuple[Stamp | None, list[str]] = (None, [])
+        self._today = today
+        self._cached_text = _ForModel(None, "", is_long=False)
+        self._cached_lines: tuple[Stamp | None, list[str]] = (None, [])
+        self._session_handle: SessionHandle | None = None
+        self._recalled: list[str] = []
+        self._recalled_for: tuple[str, str, Stamp | None] | None = None
+
+    def bind(self, session_handle: SessionHandle) -> None:
+        self._session_handle = session_handle
 
     @tool(
         Risk.WRITE,
@@ -82,7 +109,7 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
                     path=str(self._file.path),
                 ),
             )
-        rows = tuple((item.id, item.text) for item in items)
+        rows = tuple((item.id, item.line) for item in items)
         return TableCard(phrase("Memory: {path}", path=str(self._file.path)), rows)
 
     @command(
@@ -92,7 +119,7 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
     )
     def remember_command(self, argument: str) -> Card:
         item = self._add_item(argument, "fact")
-        return TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
+        return TextCard(phrase("Remembered"), f"{item.id}  {item.line}")
 
     @command(
         "/forget ID",
@@ -106,17 +133,40 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
 
         def without(before: bytes) -> bytes:
             forgotten[:] = [_find_item(before, argument)]
-            lines = _decode_lines(before)
-            return _encode("".join(lines[: forgotten[0].start] + lines[forgotten[0].end :]))
+            lines = decode_lines(before)
+            return encode("".join(lines[: forgotten[0].start] + lines[forgotten[0].end :]))
 
         self._file.change(without)
-        return TextCard(phrase("Forgotten"), forgotten[0].text)
+        return TextCard(phrase("Forgotten"), forgotten[0].line)
+
+    def before_request(self) -> None:
+        """Recall what fits the task, once for each, where the memory is too long to be told."""
+        handle, memory = self._session_handle, self._for_model()
+        if handle is None or not memory.is_long:
+            return
+        task = (handle.session, handle.task, memory.stamp)
+        if not handle.task or task == self._recalled_for:
+            return
+        from modules.memory.memory_recall import recall  # for long memories only
+
+        self._recalled_for = task
+        for item in recall(blocks_of(memory.text), handle.task, self._today()):
+            if item.id not in self._recalled:
+                self._recalled.append(item.id)
 
     def context(self) -> Iterable[Section]:
-        stamp = self._file.stamp()
-        if stamp != self._cached_text[0]:
-            self._cached_text = (stamp, self._model_text())
-        return [Section("memory", self._cached_text[1])]
+        memory = self._for_model()
+        if not memory.is_long:
+            return [_section(_HEADING_FOR_MODEL, memory.text.splitlines())]
+        items = {item.id: item for item in blocks_of(memory.text)} if self._recalled else {}
+        recalled = [_cut(f"- {items[id_].line}") for id_ in self._recalled if id_ in items]
+        return [_section(_LONG_MEMORY, recalled or ["(Nothing.)"])]
+
+    def read(self, address: str) -> str:
+        """Return all that the model may read at *address*. Raises `ToolError` for another one."""
+        if address != ADDRESS:
+            raise ToolError(phrase("The memory is at {address}.", address=ADDRESS))
+        return self._for_model().text + "\n"
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         try:
@@ -127,134 +177,110 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
         return [(phrase("Memory"), phrase("{count} kept in {path}", count=count, path=path))]
 
     def state(self) -> dict[str, Any]:
-        """Return the items: a session keeps how they stood, without owning them."""
+        """Return the items, which a session does not own, and which of them it was told."""
         stamp = self._file.stamp()
-        if stamp != self._cached_items[0]:
+        if stamp != self._cached_lines[0]:
             with suppress(UserError):  # /memory and /status tell of it
-                self._cached_items = (stamp, [item.text for item in items_of(self._text())])
-        return {"memory": self._cached_items[1]}
+                self._cached_lines = (stamp, [item.line for item in items_of(self._text())])
+        recalled = {"recalled": list(self._recalled)} if self._recalled else {}
+        return {"memory": self._cached_lines[1], **recalled}
 
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: ARG002
+    def restore(self, state: dict[str, Any]) -> None:
         """Leave the memory as it is: it is the project's, whichever session goes on."""
+        self._recalled = list(state.get("recalled", ()))
+        self._recalled_for = None
 
     def undo_change(self, before: Any, after: Any) -> list[Phrase]:
         """Forget the items that *after* has more than *before*, and remember those it has less."""
         undone: list[Phrase] = []
-        remembered = {item.text for item in items_of(self._text())}
-        for text in after or []:
-            if text not in (before or []) and text in remembered:
-                self._file.change(partial(_without_item, item_text=text))
-                undone.append(phrase("forgotten: {text}", text=text))
-        for text in before or []:
-            if text not in (after or []) and text not in remembered:
-                self._file.change(partial(_with_item, line=text))
-                undone.append(phrase("remembered again: {text}", text=text))
+        remembered = {item.line for item in items_of(self._text())}
+        for line in after or []:
+            if line not in (before or []) and _current_line(line) in remembered:
+                self._file.change(partial(without_item, line=line))
+                undone.append(phrase("forgotten: {text}", text=line))
+        for line in before or []:
+            if line not in (after or []) and _current_line(line) not in remembered:
+                self._file.change(partial(with_item, line=line))
+                undone.append(phrase("remembered again: {text}", text=line))
         return undone
 
     def _add_item(self, text: str, category: str) -> MemoryItem:
-        line = " ".join(text.split())
-        if not line:
+        words = " ".join(text.split())
+        if not words:
             raise ToolError(phrase("There is nothing to remember: the text is empty."))
-        if (label := " ".join(category.split())) not in ("", "fact"):
-            line = f"{label}: {line}"
-        if same_items := [item for item in items_of(self._text()) if item.text == line]:
-            raise ToolError(phrase("That is remembered already, as {id}.", id=same_items[0].id))
-        self._file.change(lambda before: _with_item(before, line))
-        return next(item for item in items_of(self._text()) if item.text == line)
+        label = " ".join(category.split())
+        if (known := category_of(label)) is None and label:
+            words = f"{label}: {words}"
+        kind, day, words = parse_line(words, known or "fact")
+        if day is None:
+            day = self._today()
+        for item in items_of(self._text()):
+            if (item.category, item.text) == (kind, words):
+                raise ToolError(phrase("That is remembered already, as {id}.", id=item.id))
+        self._file.change(lambda before: with_item(before, item_line(kind, day, words)))
+        added = (kind, words)
+        return next(i for i in items_of(self._text()) if (i.category, i.text) == added)
 
     def _text(self) -> str:
-        return "".join(_decode_lines(self._file.read()))
+        return "".join(decode_lines(self._file.read()))
 
-    def _model_text(self) -> str:
+    def _for_model(self) -> _ForModel:
+        stamp = self._file.stamp()
+        if stamp != self._cached_text.stamp:
+            text = _without_comments(self._text_or_nothing())
+            is_long = estimate_tokens(text) > MAX_TOKENS
+            self._cached_text = _ForModel(stamp, text, is_long=is_long)
+        return self._cached_text
+
+    def _text_or_nothing(self) -> str:
         try:
-            text = _COMMENT.sub("", self._text()).encode("utf-8", "replace").decode()
+            return self._text()
         except UserError:  # told by /memory and /status; the model can do nothing about it
             return ""
-        text = text.strip().removeprefix("# Memory").strip()
-        if not text:
-            return ""
-        return "Memory of earlier sessions, agreed with the person:\n" + _truncated(text)
 
 
-def items_of(text: str) -> list[MemoryItem]:
-    """Return the list items of the Markdown *text*, nested and continued lines with their item.
+def _without_comments(text: str) -> str:
+    """Return *text* without comments, gaps, and headings that have nothing below them."""
+    text = _COMMENT.sub("", text).encode("utf-8", "replace").decode()
+    text = _GAP.sub("\n", text).strip().removeprefix("# Memory").strip()
+    return _EMPTY_SECTION.sub("", text).strip()
 
-    An id is made from the item's words, so that it stays when other items come and go.
-    """
-    lines = text.splitlines(keepends=True)
-    starts = [number for number, line in enumerate(lines) if _ITEM.match(line)]
-    items: list[MemoryItem] = []
-    for start in starts:
-        end = start + 1
-        while end < len(lines) and _continues(lines[end]):
-            end += 1
-        text_of_item = " ".join(_ITEM.sub("", "".join(lines[start:end]), count=1).split())
-        items.append(
-            MemoryItem(
-                _free_id(text_of_item, {item.id for item in items}), text_of_item, start, end
-            )
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _MAX_ITEM_LENGTH else f"{line[:_MAX_ITEM_LENGTH]}…"
+
+
+def _section(heading: str, lines: Sequence[str]) -> Section:
+    """Return *lines* under *heading*; a change of them is told by what came and what went."""
+    if not lines:
+        return Section("memory", "")
+    whole = "\n".join([heading, *lines])
+
+    def describe_change(previous: str) -> str:
+        before = previous.splitlines()
+        added = [line for line in lines if line.strip() and line not in before]
+        removed = [line for line in before[1:] if line.strip() and line not in lines]
+        change = "\n".join(
+            [
+                *(["Added to the memory:", *added] if added else []),
+                *(["No longer in the memory:", *removed] if removed else []),
+            ]
         )
-    return items
+        return change if change and len(change) < len(whole) else whole
+
+    return Section("memory", whole, describe_change)
 
 
-def _continues(line: str) -> bool:
-    """Return whether *line* belongs to the item above: text that is no item, heading or gap."""
-    return bool(line.strip()) and not _ITEM.match(line) and not line.startswith(("#", "<!--"))
-
-
-def _free_id(text: str, taken: set[str]) -> str:
-    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-    length = 4
-    while digest[:length] in taken and length < len(digest):
-        length += 1
-    return digest[:length]
+def _current_line(line: str) -> str:
+    """Return *line*, which an older version may have kept, as `MemoryItem.line` has it."""
+    return item_line(*parse_line(line))
 
 
 def _find_item(data: bytes, id_prefix: str) -> MemoryItem:
-    items = items_of("".join(_decode_lines(data)))
+    items = items_of("".join(decode_lines(data)))
     matches = [item for item in items if item.id == id_prefix] or [
         item for item in items if item.id.startswith(id_prefix.lower())
     ]
     if len(matches) != 1:
         raise ToolError(phrase("/memory shows nothing under {id!r}.", id=id_prefix))
     return matches[0]
-
-
-def _without_item(data: bytes, item_text: str) -> bytes:
-    """Return *data* without the item of these *item_text*."""
-    lines = _decode_lines(data)
-    for item in items_of("".join(lines)):
-        if item.text == item_text:
-            return _encode("".join(lines[: item.start] + lines[item.end :]))
-    return data
-
-
-def _with_item(data: bytes, line: str) -> bytes:
-    """Return *data* with *line* as its last list item, in the file's own kind of line ends."""
-    text = "".join(_decode_lines(data)) or _HEADING
-    newline = "\r\n" if "\r\n" in text else "\n"
-    gap = "" if text.endswith("\n") else newline
-    return _encode(f"{text}{gap}- {line}{newline}")
-
-
-def _decode_lines(data: bytes) -> list[str]:
-    return data.decode("utf-8-sig", "surrogateescape").splitlines(keepends=True)
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _truncated(text: str) -> str:
-    """Return as many whole lines of *text* as the model is given, saying when some are not."""
-    shown: list[str] = []
-    tokens_left = _MAX_TOKENS
-    lines = text.splitlines()
-    for line in lines:
-        tokens_left -= estimate_tokens(line) + 1
-        if tokens_left < 0:
-            left_out = len(lines) - len(shown)
-            shown.append(f"(The memory is longer: {left_out} more lines are not shown.)")
-            break
-        shown.append(line)
-    return "\n".join(shown)

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from itertools import groupby
@@ -64,8 +64,15 @@ class TextSearch(Feature):
     """
 
     def __init__(
-        self, project: Project, *, stop: Stop | None = None, seconds: float = _CPU_SECONDS
+        self,
+        project: Project,
+        *,
+        stop: Stop | None = None,
+        seconds: float = _CPU_SECONDS,
+        searches: Mapping[str, Callable[[str], Outcome]] | None = None,
     ) -> None:
+        """*searches* look for a text at an address, such as @sessions, that is no folder."""
+        self._searches = searches or {}
         self._project = project
         self._stop = stop
         self._seconds = seconds
@@ -92,6 +99,8 @@ class TextSearch(Feature):
 
         if not pattern or "\n" in pattern or "\0" in pattern:
             raise ToolError(phrase("pattern must be one line of text, and not empty."))
+        if search := self._searches.get(path):
+            return search(pattern)
         folder = self._project.resolve(path)
         files = self._files(folder, glob)
         job = SearchJob(

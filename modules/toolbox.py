@@ -15,6 +15,8 @@ from modules.ask_person import AskPerson
 from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
+from modules.earlier_sessions import ADDRESS as SESSIONS
+from modules.earlier_sessions import EarlierSessions
 from modules.export import Export
 from modules.file_manager import FileManager
 from modules.files.git_remotes.person_environment import PersonEnvironment
@@ -24,6 +26,7 @@ from modules.fork import Fork
 from modules.git.commit import GitCommit
 from modules.git.commit_hooks import CommitHooks
 from modules.git.remote import GitRemote
+from modules.history_tool import ADDRESS as HISTORY
 from modules.history_tool import HistoryTool
 from modules.hooks.feature import Hooks
 from modules.instructions.consent import Consents
@@ -33,6 +36,7 @@ from modules.jobs.feature import Jobs
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
 from modules.mcp_client.feature import McpServers, join_names
+from modules.memory_manager import ADDRESS as MEMORY
 from modules.memory_manager import Memory
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
@@ -87,7 +91,9 @@ def build_features(
     undo = UndoCommands(project, checkpoints, state_undo)
     sandbox = _sandbox(project, data, secrets, checkpoints, home, settings, is_machine=is_machine)
     jobs = Jobs(sandbox, data.path, stop, outputs)
-    history_tool, consents = HistoryTool(), Consents(data.consents)
+    history_tool, earlier_sessions = HistoryTool(), EarlierSessions(store)
+    readers = {HISTORY: history_tool.read, MEMORY: memory.read, SESSIONS: earlier_sessions.read}
+    consents = Consents(data.consents)
     instructions = _instructions(project, data, consents, focus, jobs)
     picture_store = PictureStore(data.pictures)
     pictures = Pictures(picture_store)
@@ -99,8 +105,8 @@ def build_features(
     )
     undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
-        FileManager(project, outputs, notes.note, history_tool.read, pictures),
-        TextSearch(project, stop=stop),
+        FileManager(project, outputs, notes.note, readers, pictures),
+        TextSearch(project, stop=stop, searches={SESSIONS: earlier_sessions.search}),
         terminal_ops,
         jobs,
         Previews(jobs, FailureLog(data.log).log),
@@ -122,6 +128,7 @@ def build_features(
         secrets,
         undo,
         history_tool,
+        earlier_sessions,
         pictures,
         Switches(KeptSwitches(data.tool_switches)),
         MassDeletionGuard(undo, project.files),

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import stat
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from core.cards import TableCard, TextCard
 from core.tools import Tool, ToolError
-from modules.memory_manager import Memory, items_of
+from modules.memory.memory_items import items_of
+from modules.memory_manager import Memory
+from tests.assembly import assembled_terminal
+from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import UserError, phrase
 from utils.system.shared_file import SharedFile
+
+TODAY = date(2026, 11, 23)
 
 
 @pytest.fixture
@@ -21,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def memory(path: Path) -> Memory:
-    return Memory(path)
+    return Memory(path, today=lambda: TODAY)
 
 
 def told(memory: Memory) -> str:
@@ -45,7 +52,8 @@ def test_what_is_remembered_is_told_to_every_session(memory: Memory, path: Path)
     memory.remember("tabs", category="preference")
     assert told(Memory(path)) == (
         "Memory of earlier sessions, agreed with the person:\n"
-        "- Tests run with make check\n- preference: tabs"
+        "## Facts\n- [2026-11-23] Tests run with make check\n"
+        "## Preferences\n- [2026-11-23] tabs"
     )
     assert told(memory) == told(Memory(path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -62,10 +70,10 @@ def test_nothing_is_remembered_twice_or_empty(memory: Memory) -> None:
 def test_an_id_stays_when_others_come_and_go(memory: Memory) -> None:
     for text in ("one", "two", "three"):
         memory.remember_command(text)
-    ids = {text: id_ for id_, text in shown(memory).items()}
+    ids = {text.split()[-1]: id_ for id_, text in shown(memory).items()}
     assert all(len(id_) == 4 for id_ in ids.values())
-    assert memory.forget(ids["two"]) == TextCard(phrase("Forgotten"), "two")
-    assert shown(memory) == {ids["one"]: "one", ids["three"]: "three"}
+    assert memory.forget(ids["two"]) == TextCard(phrase("Forgotten"), "[2026-11-23] two")
+    assert list(shown(memory)) == [ids["one"], ids["three"]]
     for wrong in ("zzzz", ids["two"]):
         with pytest.raises(ToolError, match="shows nothing under"):
             memory.forget(wrong)
@@ -88,7 +96,9 @@ def test_a_hand_edited_file_is_understood_and_kept(memory: Memory, path: Path) -
         "中文 \udce9\udcff",
     ]
     memory.remember_command("third")
-    assert path.read_bytes() == HAND.removeprefix("\ufeff".encode()) + b"\r\n- third\r\n"
+    assert path.read_bytes() == HAND.removeprefix("\ufeff".encode()) + (
+        b"\r\n\r\n## Facts\r\n\r\n- [2026-11-23] third\r\n"
+    )
     (first, *_) = shown(memory)
     memory.forget(first)
     assert path.read_bytes().startswith(b"My notes\r\n\r\n1. second\r\n\r\nprose stays")
@@ -121,15 +131,6 @@ def test_a_hand_edit_is_told_at_the_next_step(memory: Memory, path: Path) -> Non
     assert told(memory) == ""
 
 
-def test_a_long_memory_is_cut_and_says_so(memory: Memory, path: Path) -> None:
-    path.parent.mkdir()
-    path.write_text("".join(f"- thing number {number}\n" for number in range(2000)))
-    text = told(memory)
-    assert len(text) < 8_000
-    count = text.count("\n- ")
-    assert text.endswith(f"(The memory is longer: {2000 - count} more lines are not shown.)")
-
-
 def test_a_link_to_the_file_stays_a_link(memory: Memory, path: Path, tmp_path: Path) -> None:
     path.parent.mkdir()
     (tmp_path / "real.md").write_text("- one\n")
@@ -137,7 +138,7 @@ def test_a_link_to_the_file_stays_a_link(memory: Memory, path: Path, tmp_path: P
     path.symlink_to(tmp_path / "real.md")
     memory.remember_command("two")
     assert path.is_symlink()
-    assert (tmp_path / "real.md").read_text() == "- one\n- two\n"
+    assert (tmp_path / "real.md").read_text() == ("- one\n\n## Facts\n\n- [2026-11-23] two\n")
     assert stat.S_IMODE((tmp_path / "real.md").stat().st_mode) == 0o640
 
 
@@ -152,3 +153,75 @@ def test_a_memory_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
 def test_nothing_is_left_beside_the_file(memory: Memory, path: Path) -> None:
     memory.remember_command("one")
     assert [file.name for file in path.parent.iterdir()] == ["MEMORY.md"]
+
+
+def long_memory(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"- [2026-11-01] the machine number {n} stands in rack {n}\n" for n in range(400)]
+    path.write_text(
+        "## Facts\n\n"
+        + "".join(lines)
+        + "- migrations are made with alembic\n\n## Preferences\n\n- answer briefly\n"
+    )
+
+
+def test_of_a_long_memory_what_fits_the_task_is_told_once(tmp_path: Path) -> None:
+    replies = [text_reply("ok")] * 4
+    with assembled_terminal(tmp_path, *replies) as env:
+        long_memory(env.data.memory)
+        run_turn(env.terminal, "write the alembic migration")
+        first = str(env.model.requests[0])
+        assert "- migrations are made with alembic" in first
+        assert "- preference: answer briefly" in first
+        assert "machine number" not in first
+        run_turn(env.terminal, "and another migration")
+        assert "memory" not in str(env.model.requests[1][len(env.model.requests[0]) :])
+        run_turn(env.terminal, "restart machine number 77")
+        added = str(env.model.requests[2][len(env.model.requests[1]) :])
+        assert "Added to the memory:\\n- [2026-11-01] the machine number 77 stands" in added
+        assert added.count("machine number") == 2
+        assert "alembic" not in added
+        id_prefix = env.terminal.session
+    with assembled_terminal(tmp_path, text_reply("ok")) as env:
+        env.terminal.resume(id_prefix)
+        run_turn(env.terminal, "restart machine number 77 again")
+        assert str(env.model.requests[0]).count("Memory of earlier sessions") == 1
+        assert "machine number 77 stands" in str(env.model.requests[0])
+
+
+def test_a_long_memory_can_be_read_whole(tmp_path: Path) -> None:
+    reading = call_reply("read_file", path="@memory", start_line=300)
+    with assembled_terminal(tmp_path, reading, text_reply("ok")) as env:
+        long_memory(env.data.memory)
+        run_turn(env.terminal, "nothing fits this")
+        assert 'Reading \\"@memory\\" shows all' in json.dumps(env.model.requests[0])
+        assert "the machine number 399" in str(env.model.requests[1])
+
+
+def test_a_change_of_the_memory_is_told_by_what_came_and_went(memory: Memory, path: Path) -> None:
+    for text in ("one " * 50, "two " * 50):
+        memory.remember_command(text)
+    (before,) = memory.context()
+    memory.forget(next(iter(shown(memory))))
+    memory.remember_command("three")
+    (now,) = memory.context()
+    assert now.describe_change is not None
+    assert now.describe_change(before.text) == (
+        "Added to the memory:\n- [2026-11-23] three\n"
+        f"No longer in the memory:\n- [2026-11-23] {'one ' * 49}one"
+    )
+
+
+def test_old_items_and_their_categories_are_understood(memory: Memory, path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("# Memory\n\n- preference: tabs\n- plain\n")
+    with pytest.raises(ToolError, match="already"):
+        memory.remember("tabs", category="preference")
+    memory.remember("spaces", category="Preferences")
+    memory.remember("eggs", category="decision")
+    assert list(shown(memory).values()) == [
+        "preference: tabs",
+        "plain",
+        "preference: [2026-11-23] spaces",
+        "[2026-11-23] decision: eggs",
+    ]

@@ -38,7 +38,7 @@ def make_features(project: Project, data: DataFolder) -> Sequence[Feature]:
         project.root, data.checkpoints, file_cap=100_000, total_cap=10**8, keep_days=7
     )
     notes, past = Annotations(project, data.notes), HistoryTool()
-    files = FileManager(project, Outputs(data.outputs), notes.note, past.read)
+    files = FileManager(project, Outputs(data.outputs), notes.note, {"@history": past.read})
     return [
         UndoCommands(project, LateCheckpoints(lambda: points, data.checkpoints)),
         files,

@@ -1,0 +1,25 @@
+"""Memory: what every session of a project should know, and what one session is about.
+
+- memory_items    Items of `MEMORY.md`: their category, their date, and adding and removing them.
+- memory_offers   Sentences of the person that may be worth remembering.
+- memory_recall   Recall of the items of a long memory that fit the words of a task.
+- task_memory     Memory of the session itself, `WORKING.md`: goals, decisions, open questions.
+"""
+
+EXPORTS: dict[str, list[str]] = {}
+
+EXPORTS = {
+    "memory_items": [
+        "MemoryItem",
+        "blocks_of",
+        "category_of",
+        "decode_lines",
+        "encode",
+        "item_line",
+        "items_of",
+        "parse_line",
+        "with_item",
+        "without_item",
+    ],
+    "memory_recall": ["recall"],
+}

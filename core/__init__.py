@@ -109,6 +109,7 @@ EXPORTS = {
         "PreparesContext",
         "PreparesTurns",
         "PreviewsCalls",
+        "ProposesCommands",
         "ProvidesContext",
         "ProvidesNews",
         "ProvidesStatus",

@@ -119,10 +119,14 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Informed:
-    """Something worth a word that wants nothing of the person; *changes* came with it."""
+    """Something worth a word that wants nothing of the person; *changes* came with it.
+
+    *command* is the slash command that does what it proposes, "" where it proposes nothing.
+    """
 
     what: Phrase
     changes: tuple[Change, ...] = ()
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.cards import Card, Change
 from core.feature import (
@@ -36,6 +36,7 @@ from core.hooks import (
     PreparesContext,
     PreparesTurns,
     PreviewsCalls,
+    ProposesCommands,
     ProvidesContext,
     ProvidesNews,
     ProvidesStatus,
@@ -51,6 +52,9 @@ from core.loop.approval_flow import arguments_preview
 from core.redaction import map_strings
 from core.tools import Risk, RunningTool, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
+
+if TYPE_CHECKING:
+    from core.events import Informed
 
 Kind = TypeVar("Kind")
 CHANGING_RISKS = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
@@ -74,6 +78,7 @@ class FeatureSet:
         self._statuses = [one for one in features if isinstance(one, ProvidesStatus)]
         self._warning = [one for one in features if isinstance(one, ProvidesWarnings)]
         self._informing = [one for one in features if isinstance(one, ProvidesNews)]
+        self._proposing = [one for one in features if isinstance(one, ProposesCommands)]
         self._work = [one for one in features if isinstance(one, RemembersWork)]
         self._progress = [one for one in features if isinstance(one, MarksProgress)]
         self._redactors = [one for one in features if isinstance(one, RedactsText)]
@@ -131,6 +136,10 @@ class FeatureSet:
     def news(self) -> list[Phrase]:
         """Return what happened beside the conversation and was not told yet; it counts as told."""
         return [what for one in self._informing for what in one.news()]
+
+    def proposals(self) -> list[Informed]:
+        """Return what to propose to the person at the end of a turn; each counts as told."""
+        return [proposal for one in self._proposing for proposal in one.proposals()]
 
     def state_fingerprint(self) -> str:
         """Return a short text that is another when the folder or the todos are."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.cards import Card, Change
 from core.feature import (
@@ -22,6 +22,9 @@ from core.feature import (
 )
 from core.tools import RunningTool, Tool
 from utils.i18n import Phrase, Text
+
+if TYPE_CHECKING:
+    from core.events import Informed
 
 # --- what the model and the person are told ------------------------------------------------------
 
@@ -89,6 +92,12 @@ class ProvidesNews(ABC):
 
         It counts as told.
         """
+
+
+class ProposesCommands(ABC):
+    @abstractmethod
+    def proposals(self) -> Sequence[Informed]:
+        """Return what to propose to the person at the end of a turn; each counts as told."""
 
 
 class RemembersWork(ABC):
@@ -274,6 +283,7 @@ HOOKS: tuple[type[ABC], ...] = (
     ProvidesStatus,
     ProvidesWarnings,
     ProvidesNews,
+    ProposesCommands,
     RemembersWork,
     MarksProgress,
     RedactsText,

@@ -13,6 +13,7 @@ from utils.i18n import phrase
 from utils.text.clean import clean
 
 MAX_CHOICES = 4
+ANSWER_PREFIX = "The person answers: "
 _MAX_QUESTION, _MAX_CHOICE = 4_000, 200  # characters, of which a screen holds
 
 
@@ -44,7 +45,7 @@ class AskPerson(Feature):
         if not (reply.yes and reply.text.strip()):
             text = "The person gives no answer. Go on without, or end the task."
             return Outcome(text, TextCard(asked.text, phrase("No answer")))
-        return Outcome(f"The person answers: {reply.text}", TextCard(asked.text, reply.text))
+        return Outcome(f"{ANSWER_PREFIX}{reply.text}", TextCard(asked.text, reply.text))
 
 
 def _checked(question: str, choices: list[str]) -> PersonQuestion:

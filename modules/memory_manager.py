@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.cards import Card, TableCard, TextCard
+from core.conversation.messages import ToolResult, User
+from core.events import Informed
 from core.feature import Feature, Section, SessionHandle, command
 from core.hooks import (
     BindsToSession,
+    FinishesTurns,
     KeepsState,
     PreparesContext,
+    ProposesCommands,
     ProvidesContext,
     ProvidesStatus,
 )
@@ -33,9 +36,13 @@ from modules.memory.memory_items import (
     with_item,
     without_item,
 )
+from modules.memory.task_memory import TaskMemory
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.system.shared_file import SharedFile, Stamp
 from utils.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from modules.memory.memory_offers import Offer
 
 ADDRESS = "@memory"
 MAX_TOKENS = 2_000
@@ -51,22 +58,38 @@ _LONG_MEMORY = (
 _MAX_ITEM_LENGTH = 1_000  # characters that the model is told of a single one
 
 
-@dataclass(frozen=True, slots=True)
-class _ForModel:
-    """The memory as the model reads it, at one *stamp* of its file."""
+class Memory(
+    Feature,
+    ProvidesContext,
+    PreparesContext,
+    BindsToSession,
+    ProvidesStatus,
+    KeepsState,
+    FinishesTurns,
+    ProposesCommands,
+):
+    """The memory of one project in the Markdown file *path*; *today* is what it is dated by.
 
-    stamp: Stamp | None
-    text: str
-    is_long: bool
+    Beside it stands *task_memory*, that of the session. What the person says that sounds as if it
+    should last is offered to be remembered, once: *offered* is the file that knows what was.
+    """
 
-
-class Memory(Feature, ProvidesContext, PreparesContext, BindsToSession, ProvidesStatus, KeepsState):
-    """The memory of one project in the Markdown file *path*; *today* is what it is dated by."""
-
-    def __init__(self, path: Path, *, today: Callable[[], date] = date.today) -> None:
+    def __init__(
+        self,
+        path: Path,
+        offered: Path,
+        task_memory: TaskMemory,
+        *,
+        today: Callable[[], date] = date.today,
+    ) -> None:
         self._file = SharedFile(path)
+        self._offered = SharedFile(offered)
+        self._task_memory = task_memory
         self._today = today
-        self._cached_text = _ForModel(None, "", is_long=False)
+        self._offer: Offer | None = None
+        self._proposals: list[Informed] = []
+        self._cached_text: tuple[Stamp | None, str] = (None, "")
+        self._is_long = False
         self._cached_lines: tuple[Stamp | None, list[str]] = (None, [])
         self._session_handle: SessionHandle | None = None
         self._recalled: list[str] = []
@@ -95,11 +118,13 @@ class Memory(Feature, ProvidesContext, PreparesContext, BindsToSession, Provides
         return Outcome("Remembered for later sessions.", card)
 
     @command(
-        "/memory",
-        "Show what is remembered about this project.",
+        "/memory [task]",
+        "Show what is remembered about this project, or of this session.",
         is_concurrent=True,
     )
-    def show(self, _rest: str) -> Card:
+    def show(self, argument: str) -> Card:
+        if argument:
+            return self._task_card(argument)
         items = items_of(self._text())
         if not items:
             return TextCard(
@@ -112,13 +137,25 @@ class Memory(Feature, ProvidesContext, PreparesContext, BindsToSession, Provides
         rows = tuple((item.id, item.line) for item in items)
         return TableCard(phrase("Memory: {path}", path=str(self._file.path)), rows)
 
+    def _task_card(self, argument: str) -> Card:
+        if argument != "task":
+            problem = phrase("/memory shows the memory, /memory task that of this session.")
+            raise UserError(problem)
+        title = phrase("Memory of this session: {path}", path=str(self._task_memory.path))
+        sections = self._task_memory.now().sections()
+        rows = tuple((name, line) for name, lines in sections for line in lines)
+        return TableCard(title, rows) if rows else TextCard(title, phrase("Nothing yet."))
+
     @command(
-        "/remember TEXT",
-        "Remember TEXT for every later session of this project.",
+        "/remember [TEXT]",
+        "Remember TEXT for every later session of this project, or what was just offered.",
         is_concurrent=True,
     )
     def remember_command(self, argument: str) -> Card:
-        item = self._add_item(argument, "fact")
+        text = argument or (self._offer.line if self._offer else "")
+        if not text:
+            raise ToolError(phrase("Say what to remember: /remember TEXT"))
+        item = self._add_item(text, "fact")
         return TextCard(phrase("Remembered"), f"{item.id}  {item.line}")
 
     @command(
@@ -141,24 +178,24 @@ class Memory(Feature, ProvidesContext, PreparesContext, BindsToSession, Provides
 
     def before_request(self) -> None:
         """Recall what fits the task, once for each, where the memory is too long to be told."""
-        handle, memory = self._session_handle, self._for_model()
-        if handle is None or not memory.is_long:
+        handle, text = self._session_handle, self._for_model()
+        if handle is None or not self._is_long:
             return
-        task = (handle.session, handle.task, memory.stamp)
+        task = (handle.session, handle.task, self._cached_text[0])
         if not handle.task or task == self._recalled_for:
             return
         from modules.memory.memory_recall import recall  # for long memories only
 
         self._recalled_for = task
-        for item in recall(blocks_of(memory.text), handle.task, self._today()):
+        for item in recall(blocks_of(text), handle.task, self._today()):
             if item.id not in self._recalled:
                 self._recalled.append(item.id)
 
     def context(self) -> Iterable[Section]:
-        memory = self._for_model()
-        if not memory.is_long:
-            return [_section(_HEADING_FOR_MODEL, memory.text.splitlines())]
-        items = {item.id: item for item in blocks_of(memory.text)} if self._recalled else {}
+        text = self._for_model()
+        if not self._is_long:
+            return [_section(_HEADING_FOR_MODEL, text.splitlines())]
+        items = {item.id: item for item in blocks_of(text)} if self._recalled else {}
         recalled = [_cut(f"- {items[id_].line}") for id_ in self._recalled if id_ in items]
         return [_section(_LONG_MEMORY, recalled or ["(Nothing.)"])]
 
@@ -166,7 +203,45 @@ class Memory(Feature, ProvidesContext, PreparesContext, BindsToSession, Provides
         """Return all that the model may read at *address*. Raises `ToolError` for another one."""
         if address != ADDRESS:
             raise ToolError(phrase("The memory is at {address}.", address=ADDRESS))
-        return self._for_model().text + "\n"
+        return self._for_model() + "\n"
+
+    def on_turn_finished(self) -> None:
+        """Offer what the person said or decided in the turn, unless the model remembered some."""
+        handle = self._session_handle
+        if handle is None or (offer := self._new_offer(handle)) is None:
+            return
+        what = phrase("Remember “{text}” for later sessions? /remember keeps it.", text=offer.text)
+        self._offer = offer
+        self._proposals.append(Informed(what, command="/remember"))
+
+    def _new_offer(self, handle: SessionHandle) -> Offer | None:
+        from modules.memory.memory_offers import (
+            Offer,
+            OfferedTexts,
+            find_offer,
+        )  # for ends of turns
+
+        history = handle.history
+        records = [one for one in history.records if one[0] == history.turn]
+        remember = self.remember.__name__
+        if any(isinstance(r, ToolResult) and r.name == remember for _, r in records):
+            return None
+        said = [r.text for _, r in records if isinstance(r, User) and not r.is_private]
+        decided = self._task_memory.of(records).decisions
+        offer = find_offer(said[0]) if said else None
+        if offer is None and decided:
+            offer = Offer(decided[-1], "fact")
+        try:
+            known = {item.text for item in items_of(self._text())}
+            if offer is None or offer.text in known:
+                return None
+            return offer if OfferedTexts(self._offered).add(offer) else None
+        except UserError:  # the disk: /memory and /status tell of it, and nothing is lost
+            return None
+
+    def proposals(self) -> Sequence[Informed]:
+        pending, self._proposals = self._proposals, []
+        return pending
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         try:
@@ -224,13 +299,14 @@ class Memory(Feature, ProvidesContext, PreparesContext, BindsToSession, Provides
     def _text(self) -> str:
         return "".join(decode_lines(self._file.read()))
 
-    def _for_model(self) -> _ForModel:
+    def _for_model(self) -> str:
+        """Return the memory as the model reads it, and find out whether it is long."""
         stamp = self._file.stamp()
-        if stamp != self._cached_text.stamp:
+        if stamp != self._cached_text[0]:
             text = _without_comments(self._text_or_nothing())
-            is_long = estimate_tokens(text) > MAX_TOKENS
-            self._cached_text = _ForModel(stamp, text, is_long=is_long)
-        return self._cached_text
+            self._cached_text = (stamp, text)
+            self._is_long = estimate_tokens(text) > MAX_TOKENS
+        return self._cached_text[1]
 
     def _text_or_nothing(self) -> str:
         try:

@@ -36,6 +36,7 @@ from modules.jobs.feature import Jobs
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
 from modules.mcp_client.feature import McpServers, join_names
+from modules.memory.task_memory import TaskMemory
 from modules.memory_manager import ADDRESS as MEMORY
 from modules.memory_manager import Memory
 from modules.operations_log import OperationsLog
@@ -85,7 +86,8 @@ def build_features(
     outputs = Outputs(data.outputs, reader=FileManager.read_file.__name__, redact=secrets.redact)
     notes = Annotations(project, data.notes)
     todos, focus = Todos(), Focus(project, context_limit=settings.context_limit)
-    memory = Memory(data.memory)
+    task_memory = TaskMemory(data.task_memory)
+    memory = Memory(data.memory, data.memory_offers, task_memory)
     state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
@@ -117,6 +119,7 @@ def build_features(
         focus,
         notes,
         memory,
+        task_memory,
         AskPerson(),
         instructions,
         Init(project, instructions, undo),

@@ -137,6 +137,7 @@ def _finish_turn(context: TurnContext, finished: TurnFinished) -> Iterator[Event
     """Finish the turn, then tell of what the terminal warns about, and of the end."""
     context.on_turn_finished(finished)
     yield from notices(context)
+    yield from context.features.proposals()
     cited = context.citations()
     yield replace(
         finished,

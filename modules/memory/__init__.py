@@ -4,6 +4,8 @@
 - memory_offers   Sentences of the person that may be worth remembering.
 - memory_recall   Recall of the items of a long memory that fit the words of a task.
 - task_memory     Memory of the session itself, `WORKING.md`: goals, decisions, open questions.
+- working_memory  What a session is about: goals, decisions and open questions, made of its records
+                  by rule.
 """
 
 EXPORTS: dict[str, list[str]] = {}
@@ -21,5 +23,7 @@ EXPORTS = {
         "with_item",
         "without_item",
     ],
+    "memory_offers": ["Offer", "OfferedTexts", "find_offer"],
     "memory_recall": ["recall"],
+    "task_memory": ["TaskMemory"],
 }

@@ -26,7 +26,7 @@ _CATEGORY_OF = {
     **{"事实": "fact", "偏好": "preference", "待办": "todo", "待办事项": "todo", "模式": "pattern"},
 }
 _DATE = re.compile(r"\[(\d{4}-\d{2}-\d{2})\]\s*")
-_LABEL = re.compile(r"(\w+)[::]\s*(?=\S)")
+_LABEL = re.compile(r"(\w+)[:\uff1a]\s*(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)

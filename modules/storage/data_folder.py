@@ -118,6 +118,16 @@ class DataFolder:
         return self.path / "MEMORY.md"
 
     @property
+    def memory_offers(self) -> Path:
+        """What was offered for the memory before."""
+        return self.path / "memory_offers.json"
+
+    @property
+    def task_memory(self) -> Path:
+        """What the session at hand is about."""
+        return self.path / "WORKING.md"
+
+    @property
     def notes(self) -> Path:
         return self.path / "notes.json"
 

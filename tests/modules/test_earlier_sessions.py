@@ -57,7 +57,7 @@ def test_what_was_kept_private_or_taken_back_is_not_found(tmp_path: Path) -> Non
         run_turn(env.terminal, "!!echo ferret")
         run_turn(env.terminal, "hello")
         run_turn(env.terminal, "say it")
-        run_turn(env.terminal, "/rewind 1")
+        run_turn(env.terminal, "/rewind 3")
         earlier = env.terminal.session
     searches = [
         call_reply("search_text", id=word, pattern=word, path="@sessions")

@@ -12,6 +12,7 @@ import pytest
 from core.cards import TableCard, TextCard
 from core.tools import Tool, ToolError
 from modules.memory.memory_items import items_of
+from modules.memory.task_memory import TaskMemory
 from modules.memory_manager import Memory
 from tests.assembly import assembled_terminal
 from tests.scripted_model import call_reply, run_turn, text_reply
@@ -26,9 +27,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "MEMORY.md"
 
 
+def open_memory(path: Path) -> Memory:
+    task_memory = TaskMemory(path.with_name("WORKING.md"))
+    return Memory(path, path.with_name("offers.json"), task_memory, today=lambda: TODAY)
+
+
 @pytest.fixture
 def memory(path: Path) -> Memory:
-    return Memory(path, today=lambda: TODAY)
+    return open_memory(path)
 
 
 def told(memory: Memory) -> str:
@@ -50,12 +56,12 @@ def test_what_is_remembered_is_told_to_every_session(memory: Memory, path: Path)
     assert told(memory) == ""
     memory.remember("Tests run with\n  make check")
     memory.remember("tabs", category="preference")
-    assert told(Memory(path)) == (
+    assert told(open_memory(path)) == (
         "Memory of earlier sessions, agreed with the person:\n"
         "## Facts\n- [2026-11-23] Tests run with make check\n"
         "## Preferences\n- [2026-11-23] tabs"
     )
-    assert told(memory) == told(Memory(path))
+    assert told(memory) == told(open_memory(path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -64,6 +70,8 @@ def test_nothing_is_remembered_twice_or_empty(memory: Memory) -> None:
     with pytest.raises(ToolError, match="already"):
         memory.remember("用中文回答")
     with pytest.raises(ToolError, match="empty"):
+        memory.remember("  ")
+    with pytest.raises(ToolError, match="Say what"):
         memory.remember_command("")
 
 
@@ -144,7 +152,7 @@ def test_a_link_to_the_file_stays_a_link(memory: Memory, path: Path, tmp_path: P
 
 def test_a_memory_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    memory = Memory(tmp_path / "file" / "MEMORY.md")
+    memory = open_memory(tmp_path / "file" / "MEMORY.md")
     with pytest.raises(UserError, match="cannot be read or kept"):
         memory.remember_command("x")
     assert told(memory) == ""

@@ -1,0 +1,100 @@
+"""What a session is about is kept for it, by rule, and told again after a compaction."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from core.cards import TableCard
+from core.events import CommandAnswered, Informed, Reply
+from modules.memory.working_memory import MAX_LINES, WorkingMemory
+from tests.assembly import AssembledTerminal, assembled_terminal
+from tests.scripted_model import call_reply, run_turn, text_reply
+
+
+def ask(question: str) -> object:
+    return call_reply("ask_person", question=question)
+
+
+def kept(env: AssembledTerminal) -> str:
+    return env.data.task_memory.read_text(encoding="utf-8")
+
+
+def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
+    with assembled_terminal(
+        tmp_path,
+        call_reply("ask_person", question="Which database?"),
+        text_reply("All set.\n\nShall I write the tests? Or the docs?"),
+        text_reply("Done."),
+    ) as env:
+        reply = Reply(yes=True, text="PostgreSQL")
+        events = run_turn(env.terminal, "Store the orders\nin a table", reply)
+        assert kept(env) == (
+            f"# Working memory of session {env.terminal.session}\n\n"
+            "## Goals\n- Store the orders\n\n"
+            "## Decisions\n- Which database? → PostgreSQL\n\n"
+            "## Open questions\n- Shall I write the tests?\n- Or the docs?\n"
+        )
+        assert stat.S_IMODE(env.data.task_memory.stat().st_mode) == 0o600
+        offered = [str(e.what) for e in events if isinstance(e, Informed) and e.command]
+        assert "Which database? → PostgreSQL" in offered[0]
+        run_turn(env.terminal, "yes")
+        assert "Open questions" not in kept(env)
+        (answer,) = run_turn(env.terminal, "/memory task")
+        assert isinstance(answer, CommandAnswered)
+        assert isinstance(answer.card, TableCard)
+        assert answer.card.rows == (
+            ("Goals", "Store the orders"),
+            ("Decisions", "Which database? → PostgreSQL"),
+        )
+
+
+def test_a_refusal_with_a_reason_is_a_decision(tmp_path: Path) -> None:
+    delete = call_reply("delete_file", path="a.txt")
+    with assembled_terminal(tmp_path, delete, text_reply("ok")) as env:
+        (env.root / "a.txt").write_text("a")
+        env.terminal.approval.mode = "ask"
+        run_turn(env.terminal, "clean up", Reply(yes=False, reason="it is needed"))
+        assert "- delete_file was refused: it is needed\n" in kept(env)
+
+
+def test_it_goes_with_the_session(tmp_path: Path) -> None:
+    replies = [text_reply("ok")] * 3
+    with assembled_terminal(tmp_path, *replies) as env:
+        run_turn(env.terminal, "first goal")
+        run_turn(env.terminal, "second goal")
+        first = env.terminal.session
+        run_turn(env.terminal, "/fork 1")
+        assert kept(env) == (
+            f"# Working memory of session {env.terminal.session}\n\n## Goals\n- first goal\n"
+        )
+        run_turn(env.terminal, f"/resume {first}")
+        assert "second goal" in kept(env)
+        run_turn(env.terminal, "/rewind 2")
+        assert "second goal" not in kept(env)
+
+
+def test_it_is_told_again_after_a_compaction(tmp_path: Path) -> None:
+    replies = [
+        call_reply("ask_person", question="Which database?"),
+        *[text_reply("ok")] * 4,
+    ]
+    with assembled_terminal(tmp_path, *replies, summary_prompt="Sum up.") as env:
+        run_turn(env.terminal, "one", Reply(yes=True, text="PostgreSQL"))
+        run_turn(env.terminal, "two")
+        run_turn(env.terminal, "/compact")
+        run_turn(env.terminal, "three")
+        told = str(env.model.requests[-1])
+        assert told.count("Decisions of this session:\\n- Which database? → PostgreSQL") == 1
+
+
+def test_it_is_forty_lines_at_most(tmp_path: Path) -> None:
+    lines = [f"{n}" * 300 for n in range(100)]
+    full = WorkingMemory(lines[:10], lines[:12], lines[:5]).to_markdown("s")
+    assert len(full.splitlines()) <= MAX_LINES
+    with assembled_terminal(tmp_path, *[text_reply("? " * 50)] * 30) as env:
+        for n in range(30):
+            run_turn(env.terminal, f"goal number {n}")
+        assert len(kept(env).splitlines()) <= MAX_LINES
+        assert "goal number 29" in kept(env)
+        assert "goal number 3\n" not in kept(env)

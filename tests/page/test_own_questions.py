@@ -109,3 +109,13 @@ def test_hooks_of_the_project_are_asked_about_and_listed(served_page: ServedPage
     assert '"not today"' in served_page.model.requests[-1][-1]["content"]
     send(page, "/hooks")
     expect(page.locator(".command")).to_contain_text("they run")
+
+
+def test_what_should_last_is_offered_and_kept_by_one_press(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("Noted.")]
+    page = served_page.open()
+    send(page, "I like short answers.")
+    offer = page.locator(".remark").filter(has_text="I like short answers")
+    offer.get_by_role("button", name="/remember").click()
+    expect(page.locator(".command").last).to_contain_text("I like short answers")
+    expect(page.locator(".command").last).to_contain_text("Remembered")

@@ -174,8 +174,14 @@ function warningView(item) {
   return { element: h("p", { class: "remark warning" }, icon("alert"), say(item.what)) };
 }
 
-function infoView(item) {
-  return { element: h("p", { class: "remark" }, say(item.what)) };
+/** What it proposes is one press away. */
+function infoView(item, host) {
+  const element = h("p", { class: "remark" }, say(item.what));
+  if (item.command && host.send) {
+    const propose = { class: "quiet small", on: { click: () => host.send(item.command) } };
+    element.append(" ", button(propose, h("code", { text: item.command })));
+  }
+  return { element };
 }
 
 function commandView(item, host) {

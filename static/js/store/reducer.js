@@ -17,7 +17,7 @@
  *   | {key: string, kind: "retry", reason: Text, attempt: number, seconds: number}
  *   | {key: string, kind: "thought", text: string}
  *   | {key: string, kind: "warning", what: Text}
- *   | {key: string, kind: "info", what: Text}
+ *   | {key: string, kind: "info", what: Text, command: string}
  *   | {key: string, kind: "command", command: string, card: Card | null, ok: boolean}
  *   | {key: string, kind: "end", why: string, detail: Text | null, seconds: number, usage: any, stillOpen: Text | null, turn: number}} Item
  */
@@ -77,7 +77,7 @@ const DRAWN = {
 
   ThoughtKept: (transcript, { text }) => added(transcript, { kind: "thought", text }),
 
-  Informed: (transcript, { what }) => added(transcript, { kind: "info", what }),
+  Informed: (transcript, { what, command = "" }) => added(transcript, { kind: "info", what, command }),
 
   Warned: (transcript, { what }) => added(transcript, { kind: "warning", what }),
 

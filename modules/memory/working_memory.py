@@ -11,6 +11,7 @@ from core.conversation.history import TurnRecord
 from core.conversation.messages import Assistant, Record, ToolResult, User
 from core.conversation.result_texts import DENIED_PREFIX
 from modules.ask_person import ANSWER_PREFIX, AskPerson
+from utils.i18n import Phrase, phrase
 
 MAX_LINES = 40
 _MOST_GOALS, _MOST_DECISIONS, _MOST_QUESTIONS = 10, 12, 5
@@ -48,11 +49,11 @@ class WorkingMemory:
             _open_questions(own)[-_MOST_QUESTIONS:],
         )
 
-    def sections(self) -> list[tuple[str, Sequence[str]]]:
+    def sections(self) -> list[tuple[Phrase, Sequence[str]]]:
         return [
-            ("Goals", self.goals),
-            ("Decisions", self.decisions),
-            ("Open questions", self.questions),
+            (phrase("Goals"), self.goals),
+            (phrase("Decisions"), self.decisions),
+            (phrase("Open questions"), self.questions),
         ]
 
     def to_markdown(self, session: str) -> str:

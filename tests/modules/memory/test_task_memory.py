@@ -10,10 +10,7 @@ from core.events import CommandAnswered, Informed, Reply
 from modules.memory.working_memory import MAX_LINES, WorkingMemory
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.scripted_model import call_reply, run_turn, text_reply
-
-
-def ask(question: str) -> object:
-    return call_reply("ask_person", question=question)
+from utils.i18n import phrase
 
 
 def kept(env: AssembledTerminal) -> str:
@@ -44,8 +41,8 @@ def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
         assert isinstance(answer, CommandAnswered)
         assert isinstance(answer.card, TableCard)
         assert answer.card.rows == (
-            ("Goals", "Store the orders"),
-            ("Decisions", "Which database? → PostgreSQL"),
+            (phrase("Goals"), "Store the orders"),
+            (phrase("Decisions"), "Which database? → PostgreSQL"),
         )
 
 

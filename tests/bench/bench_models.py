@@ -112,7 +112,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 def play_onefold(base_url: str, folder: Path, task: Task, protocol: str = "") -> TaskResult:
-    """Give *task* to Onefold as a script would, with nothing set but the server (and *protocol*)."""
+    """Give *task* to Onefold as a script would, with nothing set but server and *protocol*."""
     with tempfile.TemporaryDirectory() as data:
         environment = {
             **{name: value for name, value in os.environ.items() if "ONEFOLD" not in name},

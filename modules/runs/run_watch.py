@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,15 @@ class RunWatch:
     def disarm(self, before: FolderState | None) -> Sequence[Phrase]:
         """Take out of the repositories made since *before* what git would run on our side."""
         return self._disarm(before, self.scan())
+
+    @contextmanager
+    def disarming_failed(self, before: FolderState | None) -> Iterator[None]:
+        """Do `disarm` where the block fails: a program may have begun all the same."""
+        try:
+            yield
+        except BaseException:
+            self.disarm(before)
+            raise
 
     def scan(self) -> FolderState | None:
         """Return what is in the project now; None where it is too large to be followed."""

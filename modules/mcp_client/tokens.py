@@ -39,11 +39,11 @@ class TokenFile:
     def read(self) -> dict[str, Any]:
         """Return what is kept; nothing where the file is gone or broken. Raises `UserError`."""
         try:
-            values = read_json(self._file.read() or b"null")
+            found = read_json(self._file.read() or b"null")
         except ValueError:
             return {}
-        is_ours = isinstance(values, dict) and values.get("format") == _FORMAT
-        if not is_ours or values.get("url") != self._url:
+        values: dict[str, Any] = found if isinstance(found, dict) else {}
+        if (values.get("format"), values.get("url")) != (_FORMAT, self._url):
             return {}
         self.hide(values.get("tokens"))
         return values

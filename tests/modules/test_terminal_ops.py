@@ -540,3 +540,23 @@ def test_a_repository_is_made_harmless_also_where_the_sandbox_fails_after_the_ru
     config = (sandbox_home.project / "inner" / ".git" / "config").read_text()
     assert "fsmonitor" not in config
     assert "bare = false" in config
+
+
+def test_in_a_folder_too_large_to_be_followed_new_repositories_are_made_harmless_too(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modules.sandbox.run.file_changes.MAX_ENTRIES", 3)
+    project = sandbox_home.project
+    subprocess.run(["git", "init", "-q", str(project / "theirs")], check=True)
+    evil = "git -C {} config core.fsmonitor ./evil"
+    subprocess.run(evil.format(project / "theirs").split(), check=True)
+    made = tools(sandbox_home, allow_limits_only=True)
+    several = "touch 1 2 3 4; git init -q deep/a/new; git init -q --bare bare"
+    for number, code in enumerate((several, "git init -q again", "git init -q late")):
+        code = f"{code}; for one in deep/a/new again late bare; do {evil.format('$one')}; done"
+        assert "too large to tell which files the run changed" in text(made.run_command(code)), (
+            number
+        )
+    for name in ("deep/a/new/.git", "again/.git", "late/.git", "bare"):
+        assert "fsmonitor" not in (project / name / "config").read_text(), name
+    assert "fsmonitor" in (project / "theirs" / ".git" / "config").read_text()

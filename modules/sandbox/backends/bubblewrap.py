@@ -127,7 +127,7 @@ def environment_of(plan: MountPlan, home: Path, *, is_cut_off: bool = True) -> d
         first.append(str(interpreter.environment / "bin"))
     elif interpreter and interpreter.prefix:
         last.append(str(interpreter.prefix / "bin"))
-    path = toolchains.program_folders(first=first, last=[*last, own_programs(home)])
+    path = toolchains.program_folders(first=first, last=[*last, *own_programs(home)])
     variables = {
         **home_variables(home),
         **{"USER": user_name(), "LOGNAME": user_name()},

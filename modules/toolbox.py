@@ -34,6 +34,7 @@ from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
 from modules.mcp_client.feature import McpServers, join_names
 from modules.memory_manager import Memory
+from modules.notes.protection import Protection
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.own_commands.feature import OwnCommands
@@ -86,6 +87,7 @@ def build_features(
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
     sandbox = _sandbox(project, data, secrets, checkpoints, home, settings, is_machine=is_machine)
+    protection = Protection(notes.protecting, undo)
     jobs = Jobs(sandbox, data.path, stop, outputs)
     history_tool, consents = HistoryTool(), Consents(data.consents)
     instructions = _instructions(project, data, consents, focus, jobs)
@@ -99,7 +101,10 @@ def build_features(
     )
     undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
-        FileManager(project, outputs, notes.note, history_tool.read, pictures),
+        FileManager(
+            *(project, outputs, notes.told_notes, history_tool.read, pictures),
+            protection=protection,
+        ),
         TextSearch(project, stop=stop),
         terminal_ops,
         jobs,
@@ -124,6 +129,7 @@ def build_features(
         history_tool,
         pictures,
         Switches(KeptSwitches(data.tool_switches)),
+        protection,
         MassDeletionGuard(undo, project.files),
         Fork(store, project.root, undo, data.root, picture_store),
         Export(store, project.root, system_text, secrets.names_in),

@@ -167,7 +167,7 @@ class FileContents:
         with as_api_errors():
             path = self._project.normalize(path)
             if note.strip() or self._notes.note(path):
-                self._notes.annotate_file(path, note)
+                self._notes.write_note(path, note)
         self._redactor.refresh()
         return {"path": visible(path), "note": self._redactor.redact(self._notes.note(path))}
 

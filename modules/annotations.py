@@ -143,6 +143,13 @@ class Annotations(
         """Return the notes by path."""
         return {path: n.text for path, n in self._current_book().notes.items() if n.text}
 
+    def listed_notes(self) -> dict[str, tuple[str, str]]:
+        """Return by path the note on the file and those on its lines, each with its place."""
+        return {
+            path: (n.text, "; ".join(f"{one.place}: {one.text}" for one in n.lines))
+            for path, n in self._current_book().notes.items()
+        }
+
     def told_notes(self, path: str) -> str:
         """Return all that is noted on the file *path* and on its lines, "" for nothing."""
         note = self._current_book().notes.get(path)

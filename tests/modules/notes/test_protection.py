@@ -69,6 +69,23 @@ def test_no_tool_for_files_touches_it(tmp_path: Path, target: str, mode: Approva
         assert (env.root / "pkg/a.py").read_text() == TEXT
 
 
+@pytest.mark.parametrize("how", ["link", "hard link"])
+def test_another_name_of_the_file_is_no_way_round(tmp_path: Path, how: str) -> None:
+    calls = [
+        call_reply("read_file", path="other.py"),
+        call_reply("modify_file", path="other.py", operation="clear"),
+        call_reply("run_command", command="echo x > other.py"),
+    ]
+    with assembled_terminal(tmp_path, *calls, text_reply("ok")) as env:
+        noted(env, "pkg/a.py:10-12")
+        if how == "link":
+            (env.root / "other.py").symlink_to("pkg/a.py")
+        else:
+            (env.root / "other.py").hardlink_to(env.root / "pkg/a.py")
+        run_turn(env.terminal, "go")
+        assert (env.root / "pkg/a.py").read_text() == TEXT
+
+
 def test_what_is_beside_protected_lines_is_free(tmp_path: Path) -> None:
     calls = [
         call_reply("read_file", path="pkg/a.py"),

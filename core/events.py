@@ -157,10 +157,11 @@ class ApprovalAsked:
     """The turn waits for a `Reply`; it comes once more when that was one that cannot be.
 
     *risk* is that of the tool, "loop" for a task that goes in circles, "loss" for a call that is
-    over and deleted much, "told" for what the model is to be told, or "question" for the model's
-    own, to be answered by one of the *choices* or in other words. *pattern* is what an "always"
-    would cover, "" when there is none; only where the reply *may_revise*, it may bear arguments,
-    and only where it *may_last* may it last.
+    over and deleted much, "protected" for one that changed what a note protects, "told" for what
+    the model is to be told, or "question" for the model's own, to be answered by one of the
+    *choices* or in other words. *pattern* is what an "always" would cover, "" when there is none;
+    only where the reply *may_revise*, it may bear arguments, and only where it *may_last* may it
+    last.
     """
 
     call_id: str

@@ -94,12 +94,14 @@ class Section:
 class PostRunConfirmation:
     """A decision for the person about a call that is over: *card* shows what it did.
 
-    *revert* takes all of it back; it raises `UserError` if that is not possible.
+    *revert* takes all of it back; it raises `UserError` if that is not possible. What broke what is
+    "protected" by a note is taken back without asking in the mode that asks nothing.
     """
 
     why: Phrase
     card: Card
     revert: Callable[[], None]
+    kind: Literal["loss", "protected"] = "loss"
 
 
 Answer = Literal["yes", "no", "allowed", "nobody"]

@@ -238,9 +238,7 @@ class FeatureSet:
 
     def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
         """Return what the person must decide about a call that is over."""
-        if tool.risk is not Risk.RUN:
-            return None
-        doubts = (one.confirm_after(call_id) for one in self._confirming)
+        doubts = (one.confirm_after(tool, call_id) for one in self._confirming)
         return next((doubt for doubt in doubts if doubt), None)
 
     def on_files_changed(self, changes: Sequence[Change]) -> None:

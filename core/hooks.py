@@ -202,7 +202,7 @@ class RunsForPerson(ABC):
 
 class ConfirmsCalls(ABC):
     @abstractmethod
-    def confirm_after(self, call_id: str) -> PostRunConfirmation | None:
+    def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
         """Return what is to be decided about a call that is over before anything goes on."""
 
 

@@ -21,6 +21,8 @@
 - memory/          Memory: what every session of a project should know, and what one session is
                    about.
 - models/          The servers of models: those on this machine, and what is learnt of each.
+- notes/           Notes on files and on lines of them: what they are, where they are now, and what
+                   they protect.
 - own_commands/    Commands of one's own: files of Markdown, in the format that other agents read as
                    well.
 - pictures/        Pictures that a model may look at: from a message, or from a file of the project.
@@ -39,7 +41,8 @@
 - tool_tester/     The tool tester: a call as a model writes it, run, looked at, kept and run again.
 - web/             The browser screen: pages, sockets and the API around the terminals of open
                    sessions.
-- annotations      Notes on files: one for each, kept outside the project, staying with the file.
+- annotations      Notes on files and on lines of them, kept outside the project, staying with what
+                   they are on.
 - answer_schema    The JSON schema that an answer has to match (`--output-schema`): told, and
                    checked.
 - app_context      Everything that all terminals on one project share: its folder, and where its
@@ -58,8 +61,6 @@
                    anything goes on.
 - memory_manager   Long-term memory: what every session of a project should know, in a file people
                    may edit.
-- note_book        The notes on files as values: how they are kept, go with a rename and are told to
-                   the model.
 - operations_log   The operations log: what was asked, called, answered, approved and changed, a
                    JSON line each.
 - other_project    Beginning a session in another project folder, with what belongs to it.

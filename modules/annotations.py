@@ -1,4 +1,4 @@
-"""Notes on files: one for each, kept outside the project, staying with the file."""
+"""Notes on files and on lines of them, kept outside the project, staying with what they are on."""
 
 from __future__ import annotations
 
@@ -7,33 +7,65 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from core.cards import Card, Change, TableCard, TextCard
+from core.cards import Card, Change, TextCard
 from core.feature import Feature, Section, command
-from core.hooks import FollowsFiles, KeepsState, PreparesContext, ProvidesContext, ProvidesStatus
+from core.hooks import (
+    FollowsFiles,
+    KeepsState,
+    PreparesContext,
+    ProvidesContext,
+    ProvidesStatus,
+    ProvidesWarnings,
+)
 from core.tools import Outcome, Risk, ToolError, tool
-from modules.files.fingerprints import Fingerprint, find_moved, stat_or_none
+from modules.files.fingerprints import Fingerprint, stat_or_none
 from modules.files.project import Project
-from modules.note_book import (
+from modules.notes.line_notes import (
+    MAX_LINES,
+    LineNote,
+    anchored,
+    is_protecting,
+    located,
+    rewound,
+)
+from modules.notes.note_book import (
+    LINE_NOTES,
+    BrokenProtection,
     Note,
     NoteBook,
+    broken_protections,
     dump_note_book,
+    line_notes_state,
     notes_after_renames,
+    notes_change_for_model,
     notes_for_model,
     parse_note_book,
     path_after_rename,
 )
+from modules.notes.note_cards import line_notes_card, notes_card
+from modules.notes.note_target import NoteTarget
+from modules.notes.note_tracker import NoteTracker
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.system.shared_file import SharedFile, Stamp
 from utils.text.clean import visible
+from utils.text.lines import lines_of
 
 _MAX_CHARACTERS = 2_000  # characters of one note
+_NO_FILE = Fingerprint(0, 0, 0, 0)
 
 
 class Annotations(
-    Feature, PreparesContext, ProvidesContext, ProvidesStatus, KeepsState, FollowsFiles
+    Feature,
+    PreparesContext,
+    ProvidesContext,
+    ProvidesStatus,
+    ProvidesWarnings,
+    KeepsState,
+    FollowsFiles,
 ):
     """The notes of *project* in the JSON file *path*, which other processes may change too."""
 
@@ -42,8 +74,10 @@ class Annotations(
         self._file = SharedFile(path)
         self._cached: tuple[Stamp | None, NoteBook] = (None, NoteBook())
         self._synced_at = 0.0
-        self._unrelated_files: dict[str, tuple[int, int]] = {}
+        self._tracker = NoteTracker(project)
         self._damaged_copy = ""
+        self._has_line_notes = False
+        self._broken: frozenset[BrokenProtection] | None = None  # those the person knows of
 
     @tool(
         Risk.WRITE,
@@ -58,6 +92,17 @@ class Annotations(
         """Set the one note kept on a file: what it is for, what to mind. It follows renames."""
         path = self._project.resolve(path) or path
         text = note.strip()
+        if is_protecting(self.note(path)) and text != self.note(path):
+            raise ToolError(
+                phrase(
+                    "The note on {path} protects it: only the person changes that.",
+                    path=visible(path),
+                )
+            )
+        return self.write_note(path, text)
+
+    def write_note(self, path: str, text: str) -> Outcome:
+        """Set the note on the file *path*, for a person; "" removes it. Raises `ToolError`."""
         self._set(path, text)
         if not text:
             return Outcome(
@@ -66,17 +111,26 @@ class Annotations(
         return Outcome("Noted.", TextCard(phrase("Note on {path}", path=visible(path)), text))
 
     @command(
-        "/note [PATH] [TEXT]",
-        "Note TEXT on a file; without TEXT show its note, without PATH all; - removes it.",
+        "/note [PATH[:3-5]] [TEXT]",
+        "Note TEXT on a file or lines of it; without TEXT show its notes, without PATH all; "
+        "- removes it. A TEXT that begins with “do not touch” protects.",
         is_concurrent=True,
     )
     def note_command(self, argument: str) -> Card:
         self.sync()
         if not argument:
-            return self._all_notes_card()
-        path, text = self._split_path_and_text(argument)
+            return notes_card(self._current_book().notes)
+        target = NoteTarget.parse(self._project, argument)
+        path, text = target.path, target.text
+        if target.start:
+            if text:
+                self.set_line_note(path, target.start, target.end, "" if text == "-" else text)
+            return line_notes_card(path, target.start, target.end, self._current_book().notes)
         if text:
-            return self.annotate_file(path, "" if text == "-" else text).card
+            return self.write_note(path, "" if text == "-" else text).card
+        note = self._current_book().notes.get(path)
+        if note and note.lines:
+            return notes_card({path: note})
         shown = self.note(path) or phrase("No note yet. /note PATH TEXT makes one.")
         return TextCard(phrase("Note on {path}", path=visible(path)), shown)
 
@@ -87,20 +141,72 @@ class Annotations(
 
     def all_notes(self) -> dict[str, str]:
         """Return the notes by path."""
-        return {path: note.text for path, note in self._current_book().notes.items()}
+        return {path: n.text for path, n in self._current_book().notes.items() if n.text}
+
+    def listed_notes(self) -> dict[str, tuple[str, str]]:
+        """Return by path the note on the file and those on its lines, each with its place."""
+        return {
+            path: (n.text, "; ".join(f"{one.place}: {one.text}" for one in n.lines))
+            for path, n in self._current_book().notes.items()
+        }
+
+    def told_notes(self, path: str) -> str:
+        """Return all that is noted on the file *path* and on its lines, "" for nothing."""
+        note = self._current_book().notes.get(path)
+        return note.told() if note else ""
+
+    def line_notes(self, path: str) -> tuple[LineNote, ...]:
+        """Return the notes on lines of *path* as they are now, from top to bottom."""
+        self.sync()
+        note = self._current_book().notes.get(path)
+        return note.lines if note else ()
+
+    def protecting(self) -> dict[str, Note]:
+        """Return the notes on files where something is protected, also on files that are gone."""
+        book = self._current_book()
+        return {path: n for path, n in {**book.lost, **book.notes}.items() if n.is_protecting}
+
+    def set_line_note(self, path: str, start: int, end: int, text: str) -> None:
+        """Set the note on the lines *start* to *end* of *path*; "" removes it.
+
+        Raises `ToolError`.
+        """
+        _refuse_long(text)
+        lines = lines_of(self._project.read_text(path).text)
+        if end > len(lines) or end - start >= MAX_LINES:
+            raise ToolError(
+                phrase(
+                    "{path} has {count} lines, and a note can be on {most} of them.",
+                    path=visible(path),
+                    count=len(lines),
+                    most=MAX_LINES,
+                )
+            )
+        if not text and not any((n.start, n.end) == (start, end) for n in self.line_notes(path)):
+            raise ToolError(
+                phrase("There is no note on these lines of {path}.", path=visible(path))
+            )
+
+        def with_note(note: Note) -> Note:
+            kept = [one for one in note.lines if (one.start, one.end) != (start, end)]
+            added = [anchored(start, end, text, lines)] if text else []
+            return replace(note, lines=located([*kept, *added], lines))
+
+        self._put(path, with_note)
 
     def before_request(self) -> None:
         self.sync()
 
     def context(self) -> Iterable[Section]:
-        return [Section("notes", notes_for_model(self._current_book().notes))]
+        text = notes_for_model(self._current_book().notes)
+        return [Section("notes", text, lambda told: notes_change_for_model(told, text))]
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         self.sync()
         book = self._current_book()
         counts = phrase(
             "{count} on files, {lost} of files that are gone",
-            count=len(book.notes),
+            count=sum(bool(note.text) + len(note.lines) for note in book.notes.values()),
             lost=len(book.lost),
         )
         rows: list[tuple[Phrase, Text]] = [(phrase("Notes"), counts)]
@@ -111,13 +217,16 @@ class Annotations(
 
     def state(self) -> dict[str, Any]:
         """Return the notes by path: a session keeps how they stood, without owning them."""
-        return {"notes": self.all_notes()}
+        lines = line_notes_state(self._current_book().notes)
+        self._has_line_notes |= bool(lines)
+        return {"notes": self.all_notes()} | ({LINE_NOTES: lines} if self._has_line_notes else {})
 
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: ARG002
+    def restore(self, state: dict[str, Any]) -> None:
         """Leave the notes as they are: they are the files', whichever session goes on."""
+        self._has_line_notes = LINE_NOTES in state
 
     def on_rewind(self, state: dict[str, Any]) -> None:
-        """Give every file that is there the note it had then; nothing where that is unknown."""
+        """Give every file that is there the notes it had then; nothing where that is unknown."""
         self.sync()
         wanted: dict[str, str] | None = state.get("notes")
         if wanted is None:
@@ -127,6 +236,21 @@ class Annotations(
             if wanted.get(path, "") != now.get(path, ""):
                 with suppress(ToolError):  # its file is not there
                     self._set(path, wanted.get(path, ""))
+        self._rewind_lines(state.get(LINE_NOTES, {}))
+
+    def _rewind_lines(self, wanted: dict[str, list[list[Any]]]) -> None:
+        """Give the lines of every file that is there the notes *wanted* by `line_notes_state`."""
+        for path in sorted(wanted.keys() | line_notes_state(self._current_book().notes).keys()):
+            with suppress(ToolError):  # its file is not there, or no text
+                lines = lines_of(self._project.read_text(path).text)
+                notes = rewound(self.line_notes(path), wanted.get(path, []), lines)
+                self._put(path, partial(replace, lines=notes))
+
+    def warnings(self) -> list[Phrase]:
+        """Return what is no longer as a note wants it, which the person was not told yet."""
+        broken = broken_protections(self._current_book())
+        known, self._broken = self._broken or frozenset(), frozenset(broken)
+        return [one.phrase for one in broken if one not in known]
 
     def undo_change(self, before: Any, after: Any) -> list[Phrase]:
         """Give back the notes that *before* and *after* (by path) tell apart.
@@ -167,84 +291,31 @@ class Annotations(
         disk is full, is tried again at the next call.
         """
         book = self._current_book()
-        if self._has_lost_track(book) or any(map(self._is_back, book.lost, book.lost.values())):
+        if self._tracker.has_lost_track(book):
             try:
-                self._update_file(self._with_files_followed)
+                self._update_file(lambda book: self._tracker.followed(book, self._synced_at))
             except UserError:
                 return
         self._synced_at = time.time()
 
-    def _has_lost_track(self, book: NoteBook) -> bool:
-        for path, note in book.notes.items():
-            status = stat_or_none(self._project, path)
-            if status is None or not note.file.is_unchanged(status):
-                return True
-        return False
-
-    def _is_back(self, path: str, note: Note) -> bool:
-        """Return whether the lost file is back at *path*, rather than another in its place."""
-        status = stat_or_none(self._project, path)
-        if status is None or self._unrelated_files.get(path) == (status.st_ino, status.st_mtime_ns):
-            return False
-        now = Fingerprint.of(self._project, path)
-        if now is not None and now.is_similar(note.file):
-            return True
-        self._unrelated_files[path] = (status.st_ino, status.st_mtime_ns)
-        return False
-
-    def _with_files_followed(self, book: NoteBook) -> NoteBook:
-        """Return *book* with every note where its file is now, one note to a file."""
-        notes, missing = self._split_by_presence(book.notes)
-        files = {path: note.file for path, note in missing.items()}
-        since = max(self._synced_at, book.seen)
-        for path, new_path in find_moved(self._project, files, taken=notes, since=since).items():
-            self._put_note(notes, new_path, missing.pop(path))
-        now = time.time()
-        lost = {**book.lost, **{p: replace(n, lost_since=now) for p, n in missing.items()}}
-        for path, note in list(lost.items()):
-            # Another file in the place of one that is nowhere: that was written anew.
-            is_there = path in missing or self._is_back(path, note)
-            if path not in notes and is_there and self._put_note(notes, path, note):
-                del lost[path]
-        return replace(book, notes=notes, lost=lost)
-
-    def _split_by_presence(self, notes: dict[str, Note]) -> tuple[dict[str, Note], dict[str, Note]]:
-        """Return the notes whose file is in its place, seen anew, and the others."""
-        present, missing = {}, {}
-        for path, note in notes.items():
-            now = Fingerprint.of(self._project, path)
-            if now is None or not (now.is_same_inode(note.file) or now.is_similar(note.file)):
-                missing[path] = note
-            else:
-                present[path] = replace(note, file=now)
-        return present, missing
-
-    def _put_note(self, notes: dict[str, Note], path: str, note: Note) -> bool:
-        now = Fingerprint.of(self._project, path)
-        if now is not None:
-            notes[path] = Note(note.text, now)
-        return now is not None
-
     def _set(self, path: str, text: str) -> None:
-        if len(text) > _MAX_CHARACTERS:
-            raise ToolError(
-                phrase(
-                    "A note holds {limit} characters; this has {length}.",
-                    limit=_MAX_CHARACTERS,
-                    length=len(text),
-                )
-            )
-        file = Fingerprint.of(self._project, path)
-        if text and file is None:
-            raise ToolError(self._no_file_message(path))
-        if not text and path not in self._current_book().notes:
+        _refuse_long(text)
+        if not text and not self.note(path):
             raise ToolError(phrase("There is no note on {path}.", path=visible(path)))
+        self._put(path, lambda note: replace(note, text=text))
+
+    def _put(self, path: str, edit: Callable[[Note], Note]) -> None:
+        """Give the file *path* what *edit* makes of its notes. Raises `ToolError` without one."""
+        file = Fingerprint.of(self._project, path)
+        if file is None and path not in self._current_book().notes:
+            raise ToolError(self._no_file_message(path))
 
         def with_note(book: NoteBook) -> NoteBook:
             notes = {other: note for other, note in book.notes.items() if other != path}
             lost = {other: note for other, note in book.lost.items() if other != path}
-            if text and file:
-                notes[path] = Note(text, file)
+            note = edit(book.notes.get(path, Note("", file or _NO_FILE)))
+            if not note.is_empty and file:
+                notes[path] = replace(note, file=file)
             return replace(book, notes=notes, lost=lost)
 
         self._update_file(with_note)
@@ -254,31 +325,13 @@ class Annotations(
             return phrase("{path} is a folder; notes are kept on files.", path=visible(path))
         return phrase("There is no file {path}.", path=visible(path))
 
-    def _split_path_and_text(self, argument: str) -> tuple[str, str]:
-        """Return path and text of a command line: a path may be quoted, or hold blanks if it is
-        there."""
-        if argument[0] in "'\"" and (end := argument.find(argument[0], 1)) > 0:
-            return self._project.normalize(argument[1:end]), argument[end + 1 :].strip()
-        words = argument.split(" ")
-        for count in range(len(words), 0, -1):
-            start = " ".join(words[:count])
-            with suppress(ToolError):
-                path = self._project.normalize(start.removeprefix("@"))
-                if stat_or_none(self._project, path) is not None:
-                    return path, argument[len(start) :].strip()
-        return self._project.normalize(words[0]), argument[len(words[0]) :].strip()
-
-    def _all_notes_card(self) -> Card:
-        notes = self._current_book().notes
-        if not notes:
-            return TextCard(phrase("Notes"), phrase("No note yet. /note PATH TEXT makes one."))
-        return TableCard(phrase("Notes"), tuple((visible(p), notes[p].text) for p in sorted(notes)))
-
     def _current_book(self) -> NoteBook:
         stamp = self._file.stamp()
         if stamp != self._cached[0]:
             with suppress(UserError):  # a file that cannot be read now; a change will say so
                 self._cached = (stamp, self._load())
+                if self._broken is None:
+                    self._broken = frozenset(broken_protections(self._cached[1]))
         return self._cached[1]
 
     def _load(self) -> NoteBook:
@@ -291,3 +344,14 @@ class Annotations(
     def _update_file(self, edit: Callable[[NoteBook], NoteBook]) -> None:
         self._current_book()  # sets a damaged file aside
         self._file.change(lambda data: dump_note_book(edit(parse_note_book(data))))
+
+
+def _refuse_long(text: str) -> None:
+    if len(text) > _MAX_CHARACTERS:
+        raise ToolError(
+            phrase(
+                "A note holds {limit} characters; this has {length}.",
+                limit=_MAX_CHARACTERS,
+                length=len(text),
+            )
+        )

@@ -59,6 +59,16 @@ class ShownPictures(Protocol):
         """Return the answer for the file *path* of the bytes *data*, None if it is no picture."""
 
 
+class FileProtection(Protocol):
+    """What is not to be touched. Everything raises `ToolError` where it would be."""
+
+    def refuse_edit(self, path: str, old: str, new: str) -> None:
+        """Be told that the text *old* of the file *path* is to become *new*."""
+
+    def refuse_move(self, path: str) -> None:
+        """Be told that *path*, a file or a folder, is to go from its place."""
+
+
 class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     """Tools on files. A file is never overwritten in a version that the model has not seen."""
 
@@ -69,6 +79,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         note_of: Callable[[str], str] | None = None,
         readers: Mapping[str, Callable[[str], str]] | None = None,
         pictures: ShownPictures | None = None,
+        *,
+        protection: FileProtection | None = None,
     ) -> None:
         """*note_of* gives the note on a file, "" for none.
 
@@ -76,6 +88,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         """
         self._readers = readers or {}
         self._pictures = pictures
+        self._protection = protection
         self._project = project
         self._outputs = outputs
         self._note_of = note_of or (lambda _: "")
@@ -291,6 +304,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         name, new_name = self._existing_path(path), self._path_inside(new_path)
         if name == new_name:
             raise ToolError(phrase("Both paths are {path}.", path=visible(name)))
+        self._refuse_move(name)
         self._writable_project(name, new_name).rename(name, new_name)
         self._read_state.move(name, new_name)
         old, new = visible(name), visible(new_name)
@@ -311,6 +325,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         name = self._existing_path(path)
         if self._read_state.last_seen(name) is not None:
             self._read_state.check_known(name, self._project.read_bytes(name))
+        self._refuse_move(name)
         self._writable_project(name).delete_file(name)
         self._read_state.forget(name)
         card = TextCard(phrase("Deleted {path}", path=visible(name)))
@@ -355,6 +370,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
                     + (", …" if len(entries) > 5 else ""),
                 )
             )
+        self._refuse_move(name)
         files = self._project.files(name) if entries else []
         self._writable_project(name).delete_folder(name, recursive=recursive)
         self._read_state.forget(name)
@@ -403,6 +419,10 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             phrase("{problem} Did you mean {near}?", problem=missing, near=candidates)
         )
 
+    def _refuse_move(self, name: str) -> None:
+        if self._protection is not None:
+            self._protection.refuse_move(name)
+
     def _refuse_own_name(self, name: str) -> None:
         """Refuse a file in a folder that is to be, and is called as the project is.
 
@@ -438,6 +458,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
                 f"{shown_path} has that content already.",
                 TextCard("", _already_so_message(shown_path)),
             )
+        if self._protection is not None:
+            self._protection.refuse_edit(name, file.text, text)
         status = self._project.stat(name)
         try:
             self._writable_project(name).write_bytes(name, data, expected=file.data)

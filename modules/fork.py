@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from core.cards import Card, TableCard, TextCard
 from core.conversation.history import TurnRecord, effective_records
@@ -15,6 +16,7 @@ from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession
 from modules.checkpoints.undo.recorder import CallRecorder
+from modules.notes.note_book import LINE_NOTES
 from modules.other_project import OtherProject
 from modules.pictures.picture_store import PictureStore
 from modules.storage.data_folder import DataFolder
@@ -119,10 +121,10 @@ class Fork(Feature, BindsToSession):
         return not is_there and not DataFolder.path_for(self._data, path).exists()
 
 
-def _notes_after(records: Sequence[TurnRecord]) -> dict[str, str]:
-    """Return the notes by path as they stood after *records*."""
-    notes: dict[str, str] = {}
+def _notes_after(records: Sequence[TurnRecord]) -> dict[str, Any]:
+    """Return the state of the notes as it stood after *records*."""
+    state: dict[str, Any] = {"notes": {}}
     for _, record in effective_records(records):
-        if isinstance(record, StateRecord) and record.name == "notes":
-            notes = record.value
-    return notes
+        if isinstance(record, StateRecord) and record.name in ("notes", LINE_NOTES):
+            state[record.name] = record.value
+    return state

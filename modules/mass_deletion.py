@@ -9,6 +9,7 @@ from typing import Protocol
 from core.cards import Change, TreeCard, TreeEntry
 from core.feature import Feature, PostRunConfirmation
 from core.hooks import ConfirmsCalls
+from core.tools import Risk, Tool
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
 
@@ -42,7 +43,9 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         self._undo = undo
         self._files = files
 
-    def confirm_after(self, call_id: str) -> PostRunConfirmation | None:
+    def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
+        if tool.risk is not Risk.RUN:
+            return None
         changes = self._undo.changes_of(call_id)
         deleted = sum(change.kind == "deleted" for change in changes)
         if deleted < NEVER_ASK_BELOW:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from core.conversation.messages import Record
 from core.conversation.store import SessionInfo
@@ -36,11 +37,11 @@ class OtherProject:
         self,
         info: SessionInfo,
         records: Sequence[tuple[int, Record]],
-        notes: Mapping[str, str],
+        notes: Mapping[str, Any],
         copy_undo_history: CopyUndoHistory,
         pictures: PictureStore,
     ) -> str:
-        """Keep a copy of a session, its *notes* by path, its *pictures* and its undo.
+        """Keep a copy of a session, the state of its *notes*, its *pictures* and its undo.
 
         Returns its id there.
 
@@ -60,7 +61,7 @@ class OtherProject:
         self,
         info: SessionInfo,
         records: Sequence[tuple[int, Record]],
-        notes: Mapping[str, str],
+        notes: Mapping[str, Any],
         copy_undo_history: CopyUndoHistory,
     ) -> str:
         session = self._sessions.adopt(info, records)
@@ -69,7 +70,7 @@ class OtherProject:
         )
         project = Project(self._folder, hidden=[self._data])
         try:
-            Annotations(project, self._data_folder.notes).on_rewind({"notes": dict(notes)})
+            Annotations(project, self._data_folder.notes).on_rewind(dict(notes))
         finally:
             project.close()
         return session

@@ -39,6 +39,7 @@ from modules.mcp_client.feature import McpServers, join_names
 from modules.memory.task_memory import TaskMemory
 from modules.memory_manager import ADDRESS as MEMORY
 from modules.memory_manager import Memory
+from modules.notes.protection import Protection
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.own_commands.feature import OwnCommands
@@ -93,6 +94,7 @@ def build_features(
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
     sandbox = _sandbox(project, data, secrets, checkpoints, home, settings, is_machine=is_machine)
+    protection = Protection(notes.protecting, undo)
     jobs = Jobs(sandbox, data.path, stop, outputs)
     history_tool, earlier_sessions = HistoryTool(), EarlierSessions(store)
     readers = {HISTORY: history_tool.read, MEMORY: memory.read, SESSIONS: earlier_sessions.read}
@@ -109,7 +111,10 @@ def build_features(
     )
     undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
-        FileManager(project, outputs, notes.note, readers, pictures),
+        FileManager(
+            *(project, outputs, notes.told_notes, readers, pictures),
+            protection=protection,
+        ),
         TextSearch(project, stop=stop, searches={SESSIONS: earlier_sessions.search}),
         terminal_ops,
         jobs,
@@ -139,6 +144,7 @@ def build_features(
         earlier_sessions,
         pictures,
         Switches(KeptSwitches(data.tool_switches)),
+        protection,
         MassDeletionGuard(undo, project.files),
         Fork(store, project.root, undo, data.root, picture_store),
         Export(store, project.root, system_text, secrets.names_in),

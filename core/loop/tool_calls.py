@@ -322,16 +322,14 @@ def _finish_call(
     """
     try:
         context.after_call(tool, call_id)
-        confirmation = (
-            None
-            if context.approval.mode == "all"
-            else context.features.confirm_after(tool, call_id)
-        )
-        if confirmation:
+        asks_nothing = context.approval.mode == "all"
+        confirmation = context.features.confirm_after(tool, call_id)
+        if confirmation and not (asks_nothing and confirmation.kind == "loss"):
             question = ApprovalAsked(
-                call_id, tool.name, "loss", confirmation.why, "", confirmation.card
+                *(call_id, tool.name, confirmation.kind),
+                *(confirmation.why, "", confirmation.card),
             )
-            reply = yield from timer.ask(question)
+            reply = None if asks_nothing else (yield from timer.ask(question))
             if reply is None or not reply.yes:
                 outcome = yield from _revert(confirmation, outcome, reply)
         context.on_files_changed(outcome)
@@ -340,14 +338,25 @@ def _finish_call(
     return outcome
 
 
+_REVERT_REASONS = {
+    "loss": (
+        "it deleted much, and nobody was there to say whether to keep that",
+        "the person did not want what it deleted to be gone",
+    ),
+    "protected": (
+        "it changed what a note protects, and nobody said that this may be kept",
+        "it changed what a note protects",
+    ),
+}
+"""Why what a call did is put back, for the model: without an answer, and after a no."""
+
+
 def _revert(
     confirmation: PostRunConfirmation, outcome: Outcome, reply: Reply | None
 ) -> Generator[Event, Reply | None, Outcome]:
     """Put back what the call did; return what the model reads of that."""
-    if reply is None:
-        why = "it deleted much, and nobody was there to say whether to keep that"
-    else:
-        why = reply.reason.strip() or "the person did not want what it deleted to be gone"
+    unanswered, refused = _REVERT_REASONS[confirmation.kind]
+    why = unanswered if reply is None else reply.reason.strip() or refused
     try:
         confirmation.revert()
     except UserError as error:

@@ -61,7 +61,7 @@ def _labels(question: ApprovalAsked) -> tuple[Phrase, Phrase]:
     match question.risk:
         case "loop":
             return phrase("Let it go on"), phrase("Stop the task")
-        case "loss":
+        case "loss" | "protected":
             return phrase("Keep what it did"), phrase("Put all of it back")
         case _:
             return phrase("Allow once"), phrase("Reject")

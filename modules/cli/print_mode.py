@@ -149,7 +149,7 @@ class PlainScreen:
                 self._on_turn_end(event)
             case ApprovalAsked(risk=risk):
                 self._was_asked = self._was_asked or risk != "question"
-                self._is_loss_question = risk == "loss"
+                self._is_loss_question = risk in ("loss", "protected")
             case TurnStarted(pictures=pictures):
                 for picture in pictures:
                     self._say(picture_phrase(picture))

@@ -62,7 +62,7 @@ def _label(question: ApprovalAsked) -> Phrase:
             return phrase("Answer")
         case "loop":
             return phrase("Let it go on?")
-        case "loss":
+        case "loss" | "protected":
             return phrase("Keep what it did?")
         case _:
             return phrase("Allow it?")

@@ -63,7 +63,10 @@ def test_lines_of_a_file_are_noted_and_quoted(served_page: ServedPage) -> None:
     page.get_by_role("textbox", name="Note").fill("mind these")
     page.get_by_role("form", name="Add note").get_by_role("button", name="Add note").click()
     expect(page.locator(".notice").last).to_contain_text("Noted.")
-    expect(row(page, "a.py, Note: L2-3: mind these")).to_be_visible()
+    expect(row(page, "a.py, Note: 2-3: mind these")).to_be_visible()
+    expect(page.locator(".editor .cm-lineNumbers")).to_contain_text("● 2● 34")
+    expect(page.locator(".editor .cm-line.cm-noted")).to_have_text(["two", "three"])
+    expect(page.locator(".editor .cm-noted").first).to_have_attribute("title", "mind these")
     page.locator(".editor .cm-content").click()
     page.keyboard.press("Control+Home")
     page.keyboard.press("Shift+End")
@@ -73,14 +76,35 @@ def test_lines_of_a_file_are_noted_and_quoted(served_page: ServedPage) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("form", name="Add note")).to_have_count(0)  # when it is noted
     send(page, "/note a.py")
-    expect(page.locator(".command").last).to_contain_text("L2-3: mind these")
-    expect(page.locator(".command").last).to_contain_text("L1: the first")
+    expect(page.locator(".command").last).to_contain_text("a.py:2-3")
+    expect(page.locator(".command").last).to_contain_text("the first")
     page.locator(".editor .cm-content").click()
     page.keyboard.press("Control+Home")
     page.keyboard.press("Shift+ArrowDown")
     expect(bar(page)).to_be_visible()
     page.keyboard.press("Alt+q")
     expect(message(page)).to_have_value("In a.py, line 1:\n```\none\n```\n")
+
+
+def test_the_mark_of_a_note_goes_along_and_says_when_its_line_changed(
+    served_page: ServedPage,
+) -> None:
+    (served_page.project / "a.py").write_text("one\ntwo\nthree\nfour\n")
+    page = served_page.open()
+    send(page, "/note a.py:3 do not touch")
+    row(page, "a.py, Note: 3: do not touch").click()
+    marked = page.locator(".editor .cm-line.cm-noted")
+    expect(marked).to_have_text(["three"])
+    page.locator(".editor .cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.insert_text("new\n")
+    expect(page.locator(".editor .cm-lineNumbers")).to_contain_text("● 4")
+    expect(marked).to_have_text(["three"])
+    page.keyboard.press("Control+s")
+    expect(page.locator(".notice").last).to_contain_text("Saved.")
+    (served_page.project / "a.py").write_text("new\none\ntwo\nTHREE\nfour\n")
+    expect(marked).to_have_text(["THREE"])
+    expect(marked).to_have_attribute("title", "do not touch (stale: its lines have changed)")
 
 
 def test_the_note_is_left_by_escape(served_page: ServedPage) -> None:

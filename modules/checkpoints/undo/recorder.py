@@ -227,6 +227,16 @@ class CallRecorder(
         entry = self._checkpoints.entry_at(snapshot, change.path) if snapshot else None
         return None if entry is None or entry.is_folder else entry.size
 
+    def contents_around(self, call_id: str, path: str) -> tuple[bytes, bytes]:
+        """Return what the file *path* held before the call, and what after it; else b""."""
+        call = self._index.call(self.session, call_id)
+        if call is None or call.after is None:
+            return b"", b""
+        before, after = (
+            self._checkpoints.content_at(snapshot, path) for snapshot in (call.before, call.after)
+        )
+        return before or b"", after or b""
+
     def undo_call(self, call_id: str) -> bool:
         """Undo the call for good; return whether all of it could be undone."""
         call = self._index.call(self.session, call_id)

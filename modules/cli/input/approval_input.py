@@ -87,7 +87,7 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
     match event.risk:
         case "loop":
             offered = [phrase("y let it go on"), phrase("n stop here")]
-        case "loss":
+        case "loss" | "protected":
             offered = [phrase("y keep it so"), phrase("n put everything back")]
         case "question":
             offered = [phrase("type an answer, then Enter"), phrase("Esc no answer")]

@@ -149,4 +149,5 @@ def _agreement(event: ApprovalAsked, reply: Reply) -> Phrase:
         return phrase("Allowed in this project until /approve forget: {pattern}", pattern=pattern)
     if reply.arguments is not None:
         return phrase("Allowed, as you changed it")
-    return phrase("It goes on") if event.risk in ("loop", "loss") else phrase("Allowed")
+    goes_on = event.risk in ("loop", "loss", "protected")
+    return phrase("It goes on") if goes_on else phrase("Allowed")

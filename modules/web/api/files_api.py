@@ -29,6 +29,7 @@ _PASSIVE_CSP = (
 _PATH = Annotated[str, "Of a file or folder, seen from the project.", Bounds(1, MAX_PATH_LENGTH)]
 _TEXT = Annotated[str, "All that the file is to hold.", Verbatim()]
 _BASE = Annotated[str | None, "The hash it was read with; null for a new file."]
+_LINE = Annotated[int, "From 1; 0 for the whole file.", Bounds(0)]
 _PATH_ANSWER = {"path": "As it is shown, and accepted."}
 
 
@@ -74,8 +75,9 @@ class FilesApi:
             path, focused_paths, start=start, count=count, hidden=hidden, around=around
         )
         for entry in answer["entries"]:
-            if entry["note"]:
-                entry["note"] = self._redactor.redact(entry["note"])
+            for name in ("note", "line_notes"):
+                if entry[name]:
+                    entry[name] = self._redactor.redact(entry[name])
         return answer
 
     @route(
@@ -101,6 +103,7 @@ class FilesApi:
             "size": "Bytes.",
             "is_writable": "Whether it can be written.",
             "note": "The note on it.",
+            "line_notes": "Those on its lines: start, end, text, and whether it is_stale.",
             "language": "Its syntax, by its name.",
         },
     )
@@ -186,11 +189,15 @@ class FilesApi:
     @route(
         "PUT",
         "/api/files/note",
-        "Set the note on a file; an empty one removes it.",
-        answer={**_PATH_ANSWER, "note": "The note on it now."},
+        "Set the note on a file, or on lines of it; an empty one removes it.",
+        answer={
+            **_PATH_ANSWER,
+            "note": "The note on it now.",
+            "line_notes": "Those on its lines now, as of `GET /api/files/text`.",
+        },
     )
-    def note(self, path: _PATH, note: str) -> dict[str, Any]:
-        return self._files.set_note(path, note)
+    def note(self, path: _PATH, note: str, start: _LINE = 0, end: _LINE = 0) -> dict[str, Any]:
+        return self._files.set_note(path, note, start, end)
 
     @route(
         "POST",

@@ -68,7 +68,7 @@ class FileContents:
                 "newline": file.newline,
                 "size": len(data),
                 "is_writable": self._is_writable(path),
-                "note": self._redactor.redact(self._notes.note(path)),
+                **self._notes_on(path),
                 "language": file_names.language(path),
             }
 
@@ -162,14 +162,24 @@ class FileContents:
         self._on_change([change])
         return {"path": visible(new_path)}
 
-    def set_note(self, path: str, note: str) -> dict[str, Any]:
-        """Set the note on a file; an empty one removes it."""
+    def set_note(self, path: str, note: str, start: int = 0, end: int = 0) -> dict[str, Any]:
+        """Set the note on a file, or on its lines *start* to *end*; an empty one removes it."""
         with as_api_errors():
             path = self._project.normalize(path)
-            if note.strip() or self._notes.note(path):
-                self._notes.annotate_file(path, note)
+            if start:
+                self._notes.set_line_note(path, start, max(start, end), note.strip())
+            elif note.strip() or self._notes.note(path):
+                self._notes.write_note(path, note)
         self._redactor.refresh()
-        return {"path": visible(path), "note": self._redactor.redact(self._notes.note(path))}
+        return {"path": visible(path), **self._notes_on(path)}
+
+    def _notes_on(self, path: str) -> dict[str, Any]:
+        redact = self._redactor.redact
+        lines = [
+            {"start": n.start, "end": n.end, "text": redact(n.text), "is_stale": n.is_stale}
+            for n in self._notes.line_notes(path)
+        ]
+        return {"note": redact(self._notes.note(path)), "line_notes": lines}
 
     def _read_bytes(self, path: str, limit: int) -> bytes:
         stat_result = self._project.stat(path)

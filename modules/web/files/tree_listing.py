@@ -93,9 +93,9 @@ class TreeListing:
         """Take note that something changed."""
         self._indexer.mark_stale()
 
-    def notes(self) -> Mapping[str, str]:
-        """Return the notes by path, as listings contain them."""
-        return self._notes.all_notes()
+    def notes(self) -> Mapping[str, tuple[str, str]]:
+        """Return the notes by path, as listings contain them: on the file, and on its lines."""
+        return self._notes.listed_notes()
 
     def close(self) -> None:
         self._indexer.close()
@@ -246,13 +246,14 @@ class _EntryBuilder:
 
     path: str
     order: FolderOrder
-    notes: Mapping[str, str]
+    notes: Mapping[str, tuple[str, str]]
     focus: frozenset[str]
     written_at: Mapping[str, float]
 
     def entry(self, item: DirectoryItem) -> dict[str, Any]:
         path = _join(self.path, item.name)
         written_at = self.written_at.get(path)
+        note, line_notes = self.notes.get(path, ("", ""))
         return {
             "name": visible(item.name),
             "kind": _entry_kind(item.mode),
@@ -260,7 +261,8 @@ class _EntryBuilder:
             "modified": item.mtime_ns / 1e9,
             "ignored": item.name in self.order.ignored,
             "git": self._git_status(path, is_folder=item.is_folder),
-            "note": self.notes.get(path, ""),
+            "note": note,
+            "line_notes": line_notes,
             "focus": path in self.focus,
             "written": None if written_at is None else round(time.monotonic() - written_at, 1),
         }

@@ -32,7 +32,7 @@ class FolderWatcher:
         self._folders: dict[str, tuple[str, ...]] = {}
         self._files: dict[str, tuple[str, ...]] = {}
         self._last_stamps: dict[str, Stamp] = {}
-        self._last_notes: Mapping[str, str] | None = None
+        self._last_notes: Mapping[str, tuple[str, str]] | None = None
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 

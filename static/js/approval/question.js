@@ -26,6 +26,11 @@ const WORDS = {
     no: () => t("No, put everything back"),
     reason: () => t("What to do instead (optional)"),
   },
+  protected: {
+    yes: () => t("Yes, keep it so"),
+    no: () => t("No, put everything back"),
+    reason: () => t("What to do instead (optional)"),
+  },
   call: { yes: () => t("Yes"), no: () => t("No"), reason: () => t("What to do instead (optional)") },
 };
 
@@ -38,6 +43,7 @@ const RISKS = {
   destroy: () => t("deletes"),
   loop: () => t("goes in circles"),
   loss: () => t("deleted much"),
+  protected: () => t("changed what is protected"),
   told: () => t("is told to the model"),
 };
 

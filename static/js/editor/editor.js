@@ -18,6 +18,9 @@ const THEME = cm.EditorView.theme({
     border: "none",
     paddingLeft: "4px",
   },
+  ".cm-lineNumbers .cm-gutterElement": { whiteSpace: "pre" },
+  ".cm-noted": { boxShadow: "inset 2px 0 var(--accent)" },
+  ".cm-noted.stale": { boxShadow: "inset 2px 0 var(--warn)" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
   "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": {
     backgroundColor: "var(--selection) !important",
@@ -55,9 +58,58 @@ const COLOURS = cm.HighlightStyle.define([
   { tag: tags.link, textDecoration: "underline" },
 ]);
 
+/** @typedef {{start: number, end: number, text: string, is_stale: boolean}} LineNote lines from 1 */
+
+const NOTE_MARK = "● ";
+const setNotes = cm.StateEffect.define();
+
+/** The lines that notes are on; they go along with what is typed. */
+const NOTED_LINES = cm.StateField.define({
+  create: () => cm.Decoration.none,
+  update(lines, transaction) {
+    const notes = transaction.effects.findLast((effect) => effect.is(setNotes))?.value;
+    return notes ? linesOf(notes, transaction.state.doc) : lines.map(transaction.changes);
+  },
+  provide: (field) => cm.EditorView.decorations.from(field),
+});
+
+/** @param {LineNote[]} notes */
+function linesOf(notes, doc) {
+  const texts = new Map();
+  for (const note of notes) {
+    for (let line = note.start; line <= Math.min(note.end, doc.lines); line += 1) {
+      texts.set(line, [...(texts.get(line) ?? []), note]);
+    }
+  }
+  const ranges = [...texts].map(([line, found]) => decorated(found).range(doc.line(line).from));
+  return cm.Decoration.set(ranges, true);
+}
+
+/** @param {LineNote[]} notes */
+function decorated(notes) {
+  const words = ({ text, is_stale }) => (is_stale ? t("{text} (stale: its lines have changed)", { text }) : text);
+  return cm.Decoration.line({
+    class: notes.some(({ is_stale }) => is_stale) ? "cm-noted stale" : "cm-noted",
+    attributes: { title: notes.map(words).join("\n") },
+  });
+}
+
+function isNoted(state, line) {
+  const lines = state.field(NOTED_LINES, false);
+  if (!lines || line > state.doc.lines) return false;
+  const { from } = state.doc.line(line);
+  let found = false;
+  lines.between(from, from, () => {
+    found = true;
+  });
+  return found;
+}
+
 export class Editor {
   /** The number of the first line: 1 but in a part of a file; null where it is not known. */
   firstLine = 1;
+
+  #numbers = new cm.Compartment();
 
   /** @param {{text: string, language: string, isReadOnly: boolean, changed: () => void, save: () => void, selected: () => void}} options */
   constructor({ text, language, isReadOnly, changed, save, selected }) {
@@ -70,7 +122,8 @@ export class Editor {
       state: cm.EditorState.create({
         doc: text,
         extensions: [
-          cm.lineNumbers({ formatNumber: (line) => this.#numberOf(line) }),
+          this.#numbers.of(this.#gutter()),
+          NOTED_LINES,
           cm.foldGutter(),
           cm.highlightSpecialChars(),
           cm.history(),
@@ -112,8 +165,18 @@ export class Editor {
     });
   }
 
-  #numberOf(line) {
-    return this.firstLine === null ? "" : String(line + this.firstLine - 1);
+  #gutter() {
+    return cm.lineNumbers({ formatNumber: (line, state) => this.#labelOf(line, state) });
+  }
+
+  #labelOf(line, state) {
+    const number = this.firstLine === null ? "" : String(line + this.firstLine - 1);
+    return isNoted(state, line) ? `${NOTE_MARK}${number}` : number;
+  }
+
+  /** Marks the lines that notes are on. @param {LineNote[]} notes */
+  showNotes(notes) {
+    this.view.dispatch({ effects: [setNotes.of(notes), this.#numbers.reconfigure(this.#gutter())] });
   }
 
   /** Shows *text*, which begins with the line *firstLine*, from its beginning. */

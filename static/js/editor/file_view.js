@@ -128,6 +128,7 @@ export class FileView {
       selected: () => this.#selected(),
     });
     this.body.replaceChildren(this.#editor.element);
+    this.#editor.showNotes(file.line_notes ?? []);
     this.#edited();
     if (this.#wantedLine) this.#editor.goTo(this.#wantedLine);
   }
@@ -264,6 +265,7 @@ export class FileView {
     }
     const file = await this.#onDisk();
     if (file.status === 404) this.#gone();
+    if (file.line_notes && file.hash === this.#base.hash) this.#editor.showNotes(file.line_notes);
     if (file.hash === undefined || file.hash === this.#base.hash) return;
     this.file = file;
     this.bar.drawFacts(this.file);
@@ -272,6 +274,7 @@ export class FileView {
       this.notices.clear();
       this.#base = { text: file.text, hash: file.hash };
       this.#editor.replace(file.text);
+      this.#editor.showNotes(file.line_notes ?? []);
       if (this.#isPreview) this.#preview(this.#kind, file.text);
     }
   }

@@ -93,7 +93,7 @@ export const api = {
   downloadAddress: (path) => address("/api/files/download", { path }),
   makeFolder: (path) => request("POST", "/api/files/folder", { body: { path } }),
   rename: (path, new_path) => request("POST", "/api/files/rename", { body: { path, new_path } }),
-  note: (path, note) => request("PUT", "/api/files/note", { body: { path, note } }),
+  note: (path, note, lines = {}) => request("PUT", "/api/files/note", { body: { path, note, ...lines } }),
   changes: (id, turn) => request("GET", `/api/sessions/${id}/changes`, { query: { turn } }),
   changedFile: (id, turn, seen, path) =>
     request("GET", `/api/sessions/${id}/changes/file`, { query: { turn, seen, path } }),

@@ -112,7 +112,7 @@ export function selection(app, found) {
       isKeeping = Boolean(await app.attempt(() => note(selected, words)));
       if (isKeeping) {
         close();
-        app.emit("files", { by: "person", folders: [folderOf(selected.path)], paths: [] });
+        app.emit("files", { by: "person", folders: [folderOf(selected.path)], paths: [selected] });
         app.notice(t("Noted."));
       }
     };
@@ -138,7 +138,7 @@ export function selection(app, found) {
       h("p", {
         class: "muted",
         text: selected.path
-          ? t("It is kept with the file; the agent reads it.")
+          ? t("It stays with these lines; the agent reads it. “Do not touch …” protects them.")
           : t("It goes into your next message, with the quoted text."),
       }),
       area,
@@ -156,12 +156,8 @@ export function selection(app, found) {
   }
 }
 
-/** Adds *words* about some lines to the note of their file. */
-async function note({ path, first, last }, words) {
-  const { note: before } = await api.text(path);
-  const lines = first === last ? `L${first}` : `L${first}-${last}`;
-  return api.note(path, [before, `${lines}: ${words}`].filter(Boolean).join("\n"));
-}
+/** Notes *words* on some lines of a file. */
+const note = ({ path, first, last }, words) => api.note(path, words, { start: first, end: last });
 
 /** @returns {Selected | null} what is selected of one reply */
 function inReply() {

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {{name: string, kind: string, size: number, modified: number, ignored: boolean, git: string,
- *   note: string, focus: boolean, written: number | null}} Entry
+ *   note: string, line_notes: string, focus: boolean, written: number | null}} Entry
  */
 /**
  * The entries of a folder by their place in it, and the places by their names.
@@ -144,6 +144,7 @@ const UNKNOWN = {
   ignored: false,
   git: "",
   note: "",
+  line_notes: "",
   focus: false,
   written: null,
 };

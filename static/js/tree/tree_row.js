@@ -14,8 +14,9 @@ export function treeRow(row, { isCurrent, isShown, isGlowing }) {
   if (!entry) return unknownRow(row);
   const isFolder = entry.kind === "folder";
   const name = visible(entry.name);
+  const notes = [entry.note, entry.line_notes].filter(Boolean).join("; ");
   const marks = [
-    entry.note && h("span", { class: "mark", title: entry.note }, icon("note")),
+    notes && h("span", { class: "mark", title: notes }, icon("note")),
     entry.focus && h("span", { class: "mark focus", title: t("In focus") }, icon("pin")),
     entry.git &&
       h("span", {
@@ -42,7 +43,7 @@ export function treeRow(row, { isCurrent, isShown, isGlowing }) {
         name,
         entry.git && gitWords(entry.git),
         entry.focus && t("In focus"),
-        entry.note && t("Note: {note}", { note: entry.note }),
+        notes && t("Note: {note}", { note: notes }),
       ]
         .filter(Boolean)
         .join(", "),

@@ -46,6 +46,8 @@
 - export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
 - file_manager     The model's tools for the files and folders of the project.
 - focus            Focus: up to three files whose current content the model always has.
+- focus_contents   Contents of files in focus: as the model is told them, and as it knows them by
+                   its own edits.
 - fork             `/fork`: go on from an earlier turn in a session of its own, in a folder of its
                    own if wished.
 - history_tool     Turns of earlier in this session, readable by the model like a file.

@@ -99,7 +99,7 @@ def build_features(
     )
     undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
-        FileManager(project, outputs, notes.note, history_tool.read, pictures),
+        FileManager(project, outputs, notes.note, history_tool.read, pictures, focus.on_edit),
         TextSearch(project, stop=stop),
         terminal_ops,
         jobs,

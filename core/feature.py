@@ -79,7 +79,7 @@ class Section:
     An empty *text* means that there is nothing to know. *describe_change* may give a shorter text
     for a model that knows another version, "" where it needs no word. *derive* gives, from the
     version that it was told, the one that it knows since by its own calls. What was told under
-    *former_name* is a version too. One that *is_repeated* is told although nothing changed.
+    *former_name* is a version too.
     """
 
     name: str
@@ -87,7 +87,6 @@ class Section:
     describe_change: Callable[[str], str] | None = None
     derive: Callable[[str], str] | None = None
     former_name: str = ""
-    is_repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

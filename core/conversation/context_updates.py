@@ -17,7 +17,7 @@ def context_diff(sent: Mapping[str, str], now: Iterable[Section]) -> Context | N
     """
     current = {section.name: section for section in now}
     known = _known(sent, current)
-    told = [s for name, s in current.items() if s.is_repeated or s.text != known.get(name, "")]
+    told = [s for name, s in current.items() if s.text != known.get(name, "")]
     sections = {name: s.text or None for name, s in current.items() if s.text != sent.get(name, "")}
     gone = [name for name in known if name not in current]
     parts = [*(_news(s, known.get(s.name)) for s in told), *map(_end, gone)]

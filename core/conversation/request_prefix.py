@@ -51,7 +51,7 @@ class PrefixWatch:
         self._last: Request | None = None
 
     def next(self, request: Request, rewrite: RewriteReason) -> PrefixBreak | None:
-        """Return how *request* breaks with the last one, None where it extends that.
+        """Return how *request* breaks with the last one, None where it extends that or repeats it.
 
         *rewrite* is what was done meanwhile to messages that were sent.
         """
@@ -63,8 +63,8 @@ class PrefixWatch:
         if last.tools != request.tools:
             return PrefixBreak("tools", _tokens(request))
         shared = _shared_count(last.messages, request.messages)
-        if shared == len(last.messages):
-            return None
+        if shared in (len(last.messages), len(request.messages)):
+            return None  # said again after a rewinding, it is all known
         if shared == 0:
             return PrefixBreak("system_text", _tokens(request))
         return PrefixBreak(rewrite, sum(map(_size, request.messages[shared:])))

@@ -195,12 +195,11 @@ def test_a_private_call_teaches_the_model_nothing(tmp_path: Path) -> None:
         assert "+x = 1" in news(env)[0]
 
 
-def test_a_section_may_be_known_repeated_or_end_without_a_word() -> None:
+def test_a_section_may_be_known_end_or_be_renamed_without_its_text() -> None:
     known = Section("a", "A2", derive=lambda told: f"{told[0]}2")
     assert context_diff({"a": "A1"}, [known]) == Context("", {"a": "A2"})
     put_back = Section("a", "A1", derive=lambda told: f"{told[0]}2")
     assert context_diff({"a": "A1"}, [put_back]) == Context("A1", {})
-    assert context_diff({"a": "A"}, [Section("a", "A", is_repeated=True)]) == Context("A", {})
     ended = Section("a", "", describe_change=lambda _: "")
     assert context_diff({"a": "A"}, [ended]) == Context("", {"a": None})
     renamed = Section("b", "B", describe_change=lambda told: f"{told} is B", former_name="a")

@@ -43,7 +43,9 @@ def _next_error(terminal: Any) -> str:
     terminal.last_request = now
     if before is None or before[0] != now[0]:
         return ""
-    is_extended = before[1:3] == now[1:3] and now[3][: len(before[3])] == before[3]
+    shared_length = min(len(before[3]), len(now[3]))
+    same_beginning = now[3][:shared_length] == before[3][:shared_length]
+    is_extended = before[1:3] == now[1:3] and same_beginning
     known_breaks = [
         record.value
         for _, record in log[before[4] :]

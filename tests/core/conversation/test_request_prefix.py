@@ -81,6 +81,16 @@ def test_a_new_session_breaks_with_nothing() -> None:
     assert breaks(main) == []
 
 
+def test_the_same_said_again_after_a_rewinding_costs_nothing() -> None:
+    main = terminal(text_reply("a"), call_reply("look", at="a"), text_reply("b"), text_reply("c"),
+                    features=[Box()])  # fmt: skip
+    run_turn(main, "one")
+    run_turn(main, "two")
+    main.rewind(2, 1)
+    run_turn(main, "two")
+    assert breaks(main) == []
+
+
 class Watched(MainTerminal):
     """A terminal with a watch of its own, which leaves nothing to see for the one of all tests."""
 

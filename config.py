@@ -96,6 +96,7 @@ class Settings:
     checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
+    project_map_tokens: int = field(default=600, metadata=kinds.number(int, 0, 1_000_000))
     mcp_tokens: int = field(default=4_000, metadata=kinds.number(int, 0, 1_000_000))
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=kinds.models())
     providers: Mapping[str, Mapping[str, str]] = field(

@@ -82,12 +82,16 @@ class Section:
     """A part of what the model should know now. *name* is its stable key; *text* what is true.
 
     An empty *text* means that there is nothing to know. *describe_change* may give a shorter text
-    for a model that has been told *text* before in another version.
+    for a model that knows another version, "" where it needs no word. *derive* gives, from the
+    version that it was told, the one that it knows since by its own calls. What was told under
+    *former_name* is a version too.
     """
 
     name: str
     text: str
     describe_change: Callable[[str], str] | None = None
+    derive: Callable[[str], str] | None = None
+    former_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

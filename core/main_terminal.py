@@ -19,6 +19,7 @@ from core.conversation.context_updates import context_diff
 from core.conversation.context_window import ContextWindow
 from core.conversation.history import NATIVE_FAILURES, History, lost_result
 from core.conversation.messages import SHELL_ESCAPE, Record, StateRecord, ToolCall, User, Wire
+from core.conversation.request_prefix import PrefixWatch, Request
 from core.conversation.result_texts import INTERRUPTED_TEXT
 from core.conversation.store import Store
 from core.conversation.transcript import turn_end_record
@@ -93,6 +94,7 @@ class MainTerminal:
         self.approval = Approval(self.approval_mode, self.features.approval_reason)
         self.sessions = SessionManager(self)
         self.window = ContextWindow(self)
+        self._prefix_watch = PrefixWatch()
         self.is_in_turn = False
         self.task = ""
         command_sources = [Commands(self), *self.features]
@@ -313,6 +315,16 @@ class MainTerminal:
         self._record_context_updates()
         self.save_state()  # looking at files for what is told, a feature may have followed one
         self.window.drop_oldest_turns()
+        self._record_prefix_break()
+
+    def _record_prefix_break(self) -> None:
+        """Keep what it costs where the next request does not begin with the last one."""
+        model = f"{self.model.model} ({self.model.profile.protocol})"
+        request = Request(self.session, model, tuple(self.tools.wire), self.build_request())
+        if prefix_break := self._prefix_watch.next(request, self.history.take_rewrite()):
+            self.record(prefix_break.to_record())
+            if self.observer:
+                self.observer.on_prefix_break(prefix_break)
 
     def build_request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from core.conversation.messages import Wire
+from core.conversation.request_prefix import PrefixBreak
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply
 from core.loop.turn_context import Turn
 
@@ -21,6 +22,9 @@ class Observer(Protocol):
 
     def on_request(self, messages: Sequence[Wire]) -> None:
         """Called before each request to the model, with its messages."""
+
+    def on_prefix_break(self, prefix_break: PrefixBreak) -> None:
+        """Called before a request that does not begin with the one before it."""
 
     def on_command_answered(self, answer: CommandAnswered) -> None:
         """Called with the answer to a slash command."""

@@ -53,6 +53,8 @@
 - export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
 - file_manager     The model's tools for the files and folders of the project.
 - focus            Focus: up to three files whose current content the model always has.
+- focus_contents   Contents of files in focus: as the model is told them, and as it knows them by
+                   its own edits.
 - fork             `/fork`: go on from an earlier turn in a session of its own, in a folder of its
                    own if wished.
 - history_tool     Turns of earlier in this session, readable by the model like a file.
@@ -65,6 +67,8 @@
                    JSON line each.
 - other_project    Beginning a session in another project folder, with what belongs to it.
 - outputs          Long results kept whole, so that a cut answer can be read on part by part.
+- project_map      The map of the project: its files in a few hundred tokens, told at the first
+                   turn.
 - prompts          The texts for the model, kept in `prompts/` and filled with `string.Template`.
 - search_engine    Web search and page reading through Tavily; the only place that knows its client.
 - terminal_ops     The tools that run programs, in the sandbox, and say what these did to the files.
@@ -76,6 +80,8 @@
 - trace            A trace of turns, steps, calls and commands as OpenTelemetry spans (`--trace
                    FILE`).
 - translator       The translator: the words on screen, in the language of the person.
+- tree_map         A tree in a few hundred tokens: which of its files are named, and what came and
+                   went since.
 """
 
 EXPORTS = {

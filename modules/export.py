@@ -151,6 +151,8 @@ def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
                 yield f"**{record.name}** {record.state}:\n\n{_fence(record.text)}"
             case ShellResult():
                 yield f"**{record.command}** {record.state}:\n\n{_fence(record.text)}"
+            case Context("", _):
+                pass
             case Context():
                 yield _details("Told to the model", _fence(record.text))
             case StateRecord():

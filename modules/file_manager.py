@@ -81,12 +81,16 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         pictures: ShownPictures | None = None,
         *,
         protection: FileProtection | None = None,
+        on_edit: Callable[[str, str, str], None] = lambda *_: None,
     ) -> None:
         """*note_of* gives the note on a file, "" for none.
 
-        *readers* give the text at an address, by its first part: what is at @history/N.
+        *readers* give the text at an address, by its first part: what is at @history/N. *on_edit* is
+        called with the path and the texts before and after of each edit that was made to the letter
+        of its call.
         """
         self._readers = readers or {}
+        self._on_edit = on_edit
         self._pictures = pictures
         self._protection = protection
         self._project = project
@@ -467,6 +471,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             self._read_state.check_known(name, self._project.read_bytes(name))
             raise ToolError(_concurrent_change_message(shown_path)) from None
         self._read_state.record_known(name, data)
+        if note is None:
+            self._on_edit(name, file.text, text)
         change = text_diff(file.text, text)
         message = f"Changed {shown_path} (+{change.added} -{change.removed})"
         message += f"; it has {with_count(len(lines_of(text)), 'line')} now."

@@ -6,9 +6,11 @@ import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from typing import Any
 
 from core.cards import Card, Change, TableCard, TextCard
+from core.conversation.messages import ToolResult
 from core.feature import Feature, Section, SessionHandle, command
 from core.hooks import (
     BindsToSession,
@@ -21,10 +23,10 @@ from core.hooks import (
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, find_moved, stat_or_none
 from modules.files.project import Project
+from modules.focus_contents import OwnEdit, OwnEdits, change_or_whole, rendered
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 from utils.text.codec import from_plain, to_plain
-from utils.text.line_diff import text_diff
 from utils.text.tokens import estimate_tokens
 
 _MAX_FILES = 3
@@ -56,6 +58,8 @@ class Focus(
         self._to_tell: list[str] = []
         self._fingerprints: dict[str, Fingerprint] = {}
         self._rendered_texts: dict[str, str] = {}
+        self._own_edits = OwnEdits()
+        self._former_paths: dict[str, str] = {}
         self._missing: dict[str, Fingerprint] = {}
         """Files that were in focus when they went; they are again when they come back."""
         self._checked_at = 0.0
@@ -141,11 +145,28 @@ class Focus(
         """Return the paths in focus and about how many tokens each takes, as last looked at."""
         return {path: self._tokens(path) for path in list(self._paths)}
 
+    def on_edit(self, path: str, before: str, after: str) -> None:
+        """Take note of an edit that its call says in full: a model that made it knows of it."""
+        history = self._session_handle.history if self._session_handle else None
+        if path in self._paths and history is not None and history.open_call_id:
+            edit = OwnEdit(history.open_call_id, self._text(path, before), self._text(path, after))
+            self._own_edits.add(path, edit)
+
     def before_request(self) -> None:
+        self._own_edits.begin_request(self._answered_ids())
         self._refresh()
         # A file that is gone is told once; then its section ends.
         self._to_tell = list(self._paths)
         self._paths = [path for path in self._paths if path in self._fingerprints]
+
+    def _answered_ids(self) -> set[str]:
+        """Return the ids of the calls of this turn that were done."""
+        if self._session_handle is None:
+            return set()
+        history = self._session_handle.history
+        newest = takewhile(lambda one: one[0] == history.turn, reversed(history.records))
+        results = (record for _, record in newest if isinstance(record, ToolResult))
+        return {result.call_id for result in results if result.state == "done"}
 
     def context(self) -> Iterable[Section]:
         return [self._section(path) for path in self._to_tell]
@@ -187,6 +208,8 @@ class Focus(
             path: file for path, file in fingerprints.items() if path in self._paths
         }
         self._rendered_texts.clear()
+        self._own_edits.clear()
+        self._former_paths.clear()
         self._checked_at = (
             max((file.modified for file in self._fingerprints.values()), default=0) / 1e9
         )
@@ -222,7 +245,7 @@ class Focus(
                     files=self._path_list(),
                 )
             )
-        text = _rendered(path, self._project.read_text(path).text)
+        text = rendered(path, self._project.read_text(path).text)
         if (tokens := estimate_tokens(text)) > (limit := self._max_file_tokens()):
             raise ToolError(_too_large(path, tokens, limit))
         if Fingerprint.of(self._project, path) is None:
@@ -324,7 +347,7 @@ class Focus(
             return
         self._fingerprints[path] = file
         try:
-            text = _rendered(path, self._project.read_text(path).text)
+            text = self._text(path, self._project.read_text(path).text)
         except ToolError as error:
             text = f"Focus file {visible(path)} cannot be shown now: {error}"
         if (tokens := estimate_tokens(text)) > (limit := self._max_file_tokens()):
@@ -332,16 +355,31 @@ class Focus(
             text = f"Focus file {visible(path)} cannot be shown now: {why}"
         self._rendered_texts[path] = text
 
+    def _text(self, path: str, content: str) -> str:
+        """Return *content* as it is told: without what nobody may see."""
+        text = rendered(path, content)
+        return self._session_handle.redact(text) if self._session_handle else text
+
     def _move(self, path: str, new_path: str) -> None:
         self._paths[self._paths.index(path)] = new_path
         self._fingerprints.pop(path, None)
+        self._own_edits.move(path, new_path)
+        self._former_paths[new_path] = self._former_paths.pop(path, path)
 
     def _section(self, path: str) -> Section:
         name = f"focus:{path}"
         if path not in self._fingerprints:
-            return Section(name, f"Focus file {visible(path)} is gone.")
+            gone = f"Focus file {visible(path)} is gone."
+            return Section(name, "", describe_change=lambda _: gone)
         text = self._rendered_texts[path]
-        return Section(name, text, lambda told: _diff_or_whole(path, told, text))
+        former = self._former_paths.get(path)
+        return Section(
+            name,
+            text,
+            describe_change=lambda told: change_or_whole(path, told, text),
+            derive=lambda told: self._own_edits.derived(path, told),
+            former_name=f"focus:{former}" if former else "",
+        )
 
     def _tokens(self, path: str) -> int:
         return (
@@ -384,26 +422,3 @@ def _too_large(path: str, tokens: int, limit: int) -> Phrase:
         tokens=tokens,
         limit=limit,
     )
-
-
-def _rendered(path: str, content: str) -> str:
-    """Return *content* as the model is told it, in a fence that it cannot close."""
-    fence = "```"
-    while fence in content:
-        fence += "`"
-    end = "" if content.endswith("\n") or not content else "\n"
-    return f"Focus file {visible(path)}, its current content:\n{fence}\n{content}{end}{fence}"
-
-
-def _content_of(text: str) -> str:
-    """Return the content that is told of in *text*, "" where it told of none."""
-    return "".join(f"{line}\n" for line in text.split("\n")[2:-1])
-
-
-def _diff_or_whole(path: str, before_text: str, current_text: str) -> str:
-    """Return the diff from *before_text* to *current_text*, or the latter where it is no longer."""
-    before, after = _content_of(before_text), _content_of(current_text)
-    if not before or not after:
-        return current_text
-    text = f"Focus file {visible(path)} has changed:\n{text_diff(before, after).diff}"
-    return text if len(text) < len(current_text) else current_text

@@ -14,6 +14,7 @@ from typing import Any
 
 from core.cards import Change
 from core.conversation.messages import Assistant, ShellResult, ToolResult, Wire
+from core.conversation.request_prefix import PrefixBreak
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -123,6 +124,9 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
         size = sum(len(one.get("content") or "") for one in messages)
         model = self._session_handle.model.model
         self._write("request", fields | {"characters": size, "model": model, "told": new})
+
+    def on_prefix_break(self, prefix_break: PrefixBreak) -> None:
+        self._write("prefix_break", to_plain(prefix_break))
 
     def on_command_answered(self, answer: CommandAnswered) -> None:
         self._write("command", {"command": answer.command, "ok": answer.ok})

@@ -46,6 +46,7 @@ from modules.own_commands.feature import OwnCommands
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
 from modules.preview.feature import Previews
+from modules.project_map import ProjectMap
 from modules.sandbox.home.clean_command import Clean
 from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.late_sandbox import LateSandbox, RememberedSandbox
@@ -111,9 +112,11 @@ def build_features(
     )
     undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
+        *_project_map(project, notes, focus, settings),
         FileManager(
             *(project, outputs, notes.told_notes, readers, pictures),
             protection=protection,
+            on_edit=focus.on_edit,
         ),
         TextSearch(project, stop=stop, searches={SESSIONS: earlier_sessions.search}),
         terminal_ops,
@@ -151,6 +154,18 @@ def build_features(
         *([KeepJson(data.conversation)] if settings.keep_json else []),
         *_observers(project, data, settings),
     ]
+
+
+def _project_map(
+    project: Project, notes: Annotations, focus: Focus, settings: Settings
+) -> Sequence[Feature]:
+    if not settings.project_map_tokens:
+        return ()
+    return (
+        ProjectMap(
+            project, lambda: {*notes.all_notes(), *focus.paths}, settings.project_map_tokens
+        ),
+    )
 
 
 def _observers(project: Project, data: DataFolder, settings: Settings) -> Sequence[Feature]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.conversation.messages import Wire
+from core.conversation.request_prefix import PrefixBreak
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -125,6 +126,10 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
     def on_request(self, messages: Sequence[Wire]) -> None:
         if self._next:
             self._next.on_request(messages)
+
+    def on_prefix_break(self, prefix_break: PrefixBreak) -> None:
+        if self._next:
+            self._next.on_prefix_break(prefix_break)
 
     def on_command_answered(self, answer: CommandAnswered) -> None:
         name: dict[str, Value] = {"onefold.command.name": answer.command}

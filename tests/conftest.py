@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from core.main_terminal import MainTerminal
 from tests.campaign import FIRST, examples
+from tests.noting.request_order import ORDER_ERROR, watch_requests
 from tests.request_validation import RecordedRequests, recipe_error
 
 # A shell has what it begins in the background ignore Ctrl-C, and so would the programs in our
@@ -74,7 +76,8 @@ def _validate_requests(
 ) -> Generator[None, None, None]:
     """Validate every request that our client writes by DeepSeek's validator, wherever it goes.
 
-    In this process as it is written, in those that a test starts by what they note.
+    In this process as it is written, in those that a test starts by what they note. Each has to
+    begin with the one before in its session, unless Onefold itself has kept why not.
     """
     from utils.llm.openai_api.request import RequestWriter
 
@@ -82,7 +85,9 @@ def _validate_requests(
     refused: list[tuple[str, bytes]] = []
 
     def judge(body: bytes) -> None:
-        if error := recipe_error(body):
+        if body.startswith(ORDER_ERROR):
+            refused.append((body.decode(), b""))
+        elif error := recipe_error(body):
             refused.append((error, body[:2000]))
 
     def judged(self: RequestWriter, *args: Any, **kwargs: Any) -> bytes:
@@ -92,6 +97,9 @@ def _validate_requests(
         return body
 
     monkeypatch.setattr(RequestWriter, "write", judged)
+    for name in ("build_request", "announce_request"):  # as they were, when the test is over
+        monkeypatch.setattr(MainTerminal, name, getattr(MainTerminal, name))
+    watch_requests(MainTerminal, lambda error: refused.append((error, b"")))
     monkeypatch.setenv("PYTHONPATH", str(RECORDER_FOLDER), prepend=os.pathsep)
     monkeypatch.setenv("NOTED_REQUESTS", str(recorded_requests.folder))
     yield

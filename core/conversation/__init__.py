@@ -17,6 +17,8 @@
 - message_queue    The messages that wait in a session: each is kept with it until what came of it
                    is kept.
 - messages         The conversation as data: what was said, what was called, what came back.
+- request_prefix   The beginning of requests: each is the one before and more, but where something
+                   is named for it.
 - result_texts     Texts that tell a model how a call ended, where its tool did not say so. They
                    stay in sessions.
 - store            Interface of a place that keeps sessions; `modules.sessions` is the one on disk.
@@ -62,6 +64,7 @@ EXPORTS = {
         "as_message",
         "shell_escape_name",
     ],
+    "request_prefix": ["PrefixBreak", "PrefixWatch", "Request"],
     "result_texts": [
         "DENIED_PREFIX",
         "FAILED_PREFIX",

@@ -278,6 +278,6 @@ def record_tokens(record: Record, *, sees_pictures: bool = False) -> int:
         case ShellResult(command=command, text=text):
             return estimate_tokens(command + text) + 50
         case Context(text):
-            return estimate_tokens(text) + 8
+            return estimate_tokens(text) + 8 if text else 0
         case _:
             assert_never(record)

@@ -26,6 +26,7 @@ from core.conversation.messages import (
     Wire,
     is_for_model,
 )
+from core.conversation.request_prefix import PREFIX_BREAK, RewriteReason
 from core.conversation.result_texts import LOST_TEXT, SUPERSEDED_TEXT
 from utils.llm.completion import Usage
 from utils.text.codec import from_plain, to_plain
@@ -54,7 +55,7 @@ MAX_SENT_IDS = "sent"
 """The `StateRecord` of the ids under which messages were lately sent."""
 NATIVE_FAILURES = "native_failures"
 """The `StateRecord` that counts the replies of a session that failed to call natively."""
-BOOKKEEPING = frozenset({REWOUND, REWIND_UNDONE, INCIDENT, SPENT, ASKED})
+BOOKKEEPING = frozenset({REWOUND, REWIND_UNDONE, INCIDENT, SPENT, ASKED, PREFIX_BREAK})
 SURVIVES_REWIND = BOOKKEEPING | {
     *("mode", "model", "approval"),
     *(QUEUE, MAX_SENT_IDS, NATIVE_FAILURES),
@@ -78,6 +79,7 @@ class History:
         self._persist = persist
         self._lock = threading.RLock()
         self.turn = 0
+        self._rewrite: RewriteReason = ""
         self.log: list[TurnRecord] = []
         self.usage = Usage()
         self._reset()
@@ -145,6 +147,11 @@ class History:
         return calls if calls and calls[0].id == self._asked_call_id else ()
 
     @property
+    def open_call_id(self) -> str:
+        """The id of the model's call that is run now, or waits to be; "" for none."""
+        return next(iter(self._open_calls), "")
+
+    @property
     def sent_queue_ids(self) -> frozenset[str]:
         """The ids of the lines that waited once and were said, be it in a turn taken back."""
         queued_ids = (record.queued for _, record in self.log if isinstance(record, User))
@@ -171,6 +178,11 @@ class History:
         self.append(StateRecord(REWIND_UNDONE, key))
         return True
 
+    def take_rewrite(self) -> RewriteReason:
+        """Return what was done to messages since this was last asked, "" where they only grew."""
+        rewrite, self._rewrite = self._rewrite, ""
+        return rewrite
+
     def messages(self) -> list[Wire]:
         """Return the messages of a request, oldest first: a new list of shared dicts."""
         return list(self._messages)
@@ -179,6 +191,7 @@ class History:
         self._append_to_log(turn, record)
         if isinstance(record, StateRecord) and record.name in (REWOUND, REWIND_UNDONE):
             self._rebuild()
+            self._rewrite = "rewind"
         else:
             self._apply(turn, record)
 
@@ -198,7 +211,9 @@ class History:
     def _leave_out_before(self, turn: int, text: str) -> None:
         """Send only *turn* and later from now on, and *text* instead of what was before."""
         later_records = [(number, record) for number, record in self.records if number >= turn]
-        context = [Context(text, {name: text}) for name, text in self.context_sent.items()]
+        # Later changes are told, or made by calls, in what is kept: they build on what was then.
+        sections = sections_of(record for number, record in self.records if number < turn)
+        context = [Context(text, {name: text}) for name, text in sections.items()]
         self.sent = [(turn, Context(text)), *((turn, one) for one in context)]
         self.sent += [
             (number, self._as_sent(one)) for number, one in later_records if is_for_model(one)
@@ -216,10 +231,13 @@ class History:
     def _apply_to_request(self, name: str, value: Any) -> None:
         """Send something else from now on, if the `StateRecord` *name* says so."""
         if name == "left_out_before":
+            self._rewrite = "left_out"
             self._leave_out_before(value, OMISSION_NOTE.format(turn=value))
         elif name == RESULTS_TRUNCATED:
+            self._rewrite = "results_cut"
             self._truncate_results(value)
         elif name == SUMMARY:
+            self._rewrite = "compaction"
             self._leave_out_before(value["before"], value["text"])
 
     def _truncate_results(self, count: int) -> None:
@@ -250,13 +268,28 @@ class History:
             case StateRecord(name, value) if name not in BOOKKEEPING:
                 self.state[name] = value
                 self._apply_to_request(name, value)
-            case Context(_, sections):
-                self.context_sent.update({name: text for name, text in sections.items() if text})
-                for name in [name for name, text in sections.items() if not text]:
-                    self.context_sent.pop(name, None)
+            case Context():
+                _count_in(self.context_sent, record)
         if is_for_model(record) and not isinstance(record, StateRecord):
             self.sent.append((turn, record))
             self._messages.append(_message_of(record))
+
+
+def sections_of(records: Iterable[Record]) -> dict[str, str]:
+    """Return the sections of context that stand after *records*, by name."""
+    sections: dict[str, str] = {}
+    for record in records:
+        if isinstance(record, Context):
+            _count_in(sections, record)
+    return sections
+
+
+def _count_in(sections: dict[str, str], update: Context) -> None:
+    for name, text in update.sections.items():
+        if text:
+            sections[name] = text
+        else:
+            sections.pop(name, None)
 
 
 def usage_record(usage: Usage) -> StateRecord:

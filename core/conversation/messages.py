@@ -165,7 +165,7 @@ class Context:
     """Something the model must know beside the conversation, sent when it changed, never edited.
 
     *sections* maps each changed section to its whole new text, or to None when it is gone; *text*
-    is what the model reads.
+    is what the model reads, "" where it knows all of that by its own calls.
     """
 
     text: str
@@ -194,6 +194,8 @@ def is_for_model(record: Record) -> bool:
     match record:
         case User() | ShellResult():
             return not record.is_private
+        case Context(text):
+            return bool(text)
         case _:
             return not isinstance(record, StateRecord)
 

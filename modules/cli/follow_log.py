@@ -28,6 +28,16 @@ _CHANGE_LABELS = {
     "renamed": phrase("renamed"),
 }
 
+_BREAK_REASONS = {
+    "compaction": phrase("older turns were summed up"),
+    "left_out": phrase("older turns were left out"),
+    "results_cut": phrase("earlier answers were cut"),
+    "rewind": phrase("the conversation went back"),
+    "model": phrase("another model"),
+    "tools": phrase("another list of tools"),
+    "system_text": phrase("other instructions"),
+}
+
 
 def follow(path: Path, translator: Translator) -> None:
     """Print what the log *path* tells, and goes on to tell, until Ctrl-C."""
@@ -65,6 +75,12 @@ def _describe_entry(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 
                 "→ request to {model}: messages: {n}", model=entry["model"], n=entry["messages"]
             )
             return phrase("{text}, thinking", text=text) if entry["thinks"] else text
+        case "prefix_break":
+            return phrase(
+                "! not as the last request began, so read anew: tokens: {n} ({reason})",
+                n=entry["tokens"],
+                reason=_BREAK_REASONS.get(entry["reason"], entry["reason"]),
+            )
         case "reply":
             calls = ", ".join(call["name"] for call in entry["calls"])
             summary = " ".join(

@@ -94,6 +94,7 @@ EXPORTS = {
         "split_submodule",
         "symbolic_target",
     ],
+    "ignore": ["NearFiles"],
     "kernel": ["Undecided", "exchange", "openat2", "rename_to_new"],
     "listing": ["FolderListing"],
     "own_code": ["OwnCode", "break_hard_links", "linked_libraries"],

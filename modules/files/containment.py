@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -158,12 +159,15 @@ class ConfinedFolder:
         with self.closing(self._open_folder_stepwise(path, writing=writing)) as folder:
             yield folder
 
-    def scan(self, path: str) -> list[DirectoryItem]:
-        """Return what is in the folder *path*, hidden folders left out, by name."""
+    def scan(self, path: str, limit: int | None = None) -> list[DirectoryItem]:
+        """Return what is in the folder *path*, hidden folders left out, by name.
+
+        With a *limit*, no more than so many, whichever the system names first.
+        """
         with self.open_folder(path) as folder, os.scandir(folder) as entries:
             items = []
             hidden = self._hidden_identities()
-            for entry in entries:
+            for entry in islice(entries, limit):
                 with suppress(FileNotFoundError):  # deleted since the folder was listed
                     status = entry.stat(follow_symlinks=False)
                     if identity_of(status) not in hidden:

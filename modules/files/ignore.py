@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -223,6 +224,49 @@ def _walk(folder_root: ConfinedFolder, root: Path, path: str) -> Iterator[str]:
                 yield name
             elif len(name) < _MAX_PATH_LENGTH:
                 pending.append((name, rules))
+
+
+@dataclass(frozen=True, slots=True)
+class NearFiles:
+    """Files by folder, those nearest to the top first: (name, mtime in nanoseconds) of each.
+
+    *is_all* tells whether that is all there is; of *cut_folder* only a part was looked at.
+    """
+
+    folders: dict[str, list[tuple[str, int]]]
+    is_all: bool
+    cut_folder: str | None = None
+
+
+def near_files(folder_root: ConfinedFolder, root: Path, limit: int) -> NearFiles:
+    """Return what a look at no more than about *limit* names finds, folder by folder downwards.
+
+    The rules are those of `visible_files`, but for what only git itself knows.
+    """
+    folders: dict[str, list[tuple[str, int]]] = {}
+    cut_folder: str | None = None
+    pending: deque[tuple[str, Sequence[_Rules]]] = deque()
+    pending.append(("", [_Rules(0, _default_rules(folder_root, ""))]))
+    while pending and limit > 0:
+        folder, rules = pending.popleft()
+        try:
+            items = folder_root.scan(folder, limit)
+        except (OSError, ProtectedPath, OutsideFolder):
+            continue  # unreadable, or gone since its name was read
+        cut_folder = folder if len(items) == limit else None
+        limit -= len(items) + 1
+        rules = _with_folder_rules(folder_root, folder, items, rules)
+        for item in items:
+            name = f"{folder}/{item.name}" if folder else item.name
+            if item.name == ".git" or _is_ignored(name, item.is_folder, rules):
+                continue
+            if not item.is_folder:
+                folders.setdefault(folder, []).append((item.name, item.mtime_ns))
+            elif len(name) < _MAX_PATH_LENGTH and not (
+                root == _WHOLE_DISK and name in _SYSTEM_FOLDERS
+            ):
+                pending.append((name, rules))
+    return NearFiles(folders, not pending and cut_folder is None, cut_folder)
 
 
 def ignored_folders(folder_root: ConfinedFolder, path: str, names: Iterable[str]) -> set[str]:

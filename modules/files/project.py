@@ -31,7 +31,7 @@ from modules.files.editing.long_text import (
     read_from_line,
 )
 from modules.files.editing.text_file import NotText, TextFile
-from modules.files.ignore import ignored_folders, visible_files
+from modules.files.ignore import NearFiles, ignored_folders, near_files, visible_files
 from modules.files.own_code import OwnCode
 from modules.files.writable import MAX_NEW_FOLDERS, TooManyFolders, WritableFolder
 from utils.i18n import UserError, phrase
@@ -283,6 +283,10 @@ class Project:
             return [path]
         with self._explained(path):
             return visible_files(self._folder, self.root, path)
+
+    def near_files(self, limit: int) -> NearFiles:
+        """Return the files nearest to the top that a look at about *limit* names finds."""
+        return near_files(self._folder, self.root, limit)
 
     def ignored_folders(self, path: str, names: Iterable[str]) -> set[str]:
         """Return which of the folders *names* in *path*, which hold no file, a rule ignores."""

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change, TableCard, TextCard
+from core.conversation.context_updates import context_diff
+from core.conversation.messages import Context
 from core.feature import Section
 from core.tools import Tool, ToolError
 from modules.files.project import Project
@@ -48,8 +50,8 @@ def test_to_be_asked_what_is_true_changes_nothing(focus: Focus, root: Path) -> N
     (root / "a.py").unlink()
     focus.before_request()
     first = list(focus.context())
-    assert [section.text for section in first] == ["Focus file a.py is gone."]
-    assert list(focus.context()) == first
+    assert [section.text for section in first] == [""]
+    assert [section.name for section in focus.context()] == ["focus:a.py"]
     assert told(focus) == {}
 
 
@@ -145,7 +147,10 @@ def test_a_rename_outside_is_followed(focus: Focus, root: Path) -> None:
 def test_a_file_that_is_gone_is_told_once(focus: Focus, root: Path) -> None:
     focus.focus("a.py")
     (root / "a.py").unlink()
-    assert told(focus) == {"focus:a.py": "Focus file a.py is gone."}
+    (section,) = sections(focus)
+    assert context_diff({"focus:a.py": "Focus file a.py …"}, [section]) == Context(
+        "Focus file a.py is gone.", {"focus:a.py": None}
+    )
     assert told(focus) == {}
     assert [str(value) for _, value in focus.status()] == ["none"]
 
@@ -158,7 +163,7 @@ def test_the_focus_belongs_to_the_session(focus: Focus, project: Project, root: 
     again.restore(state)
     texts = told(again)
     assert texts["focus:a.py"].startswith("Focus file a.py, its")
-    assert texts["focus:b.py"] == "Focus file b.py is gone."
+    assert texts["focus:b.py"] == ""
     again.restore({})
     assert told(again) == {}
 
@@ -215,7 +220,7 @@ def test_a_file_that_comes_back_is_in_focus_again(focus: Focus, project: Project
     focus.focus("a.py b.py")
     text = (project.root / "a.py").read_text()
     (project.root / "a.py").unlink()
-    assert told(focus)["focus:a.py"] == "Focus file a.py is gone."
+    assert told(focus)["focus:a.py"] == ""
     assert set(told(focus)) == {"focus:b.py"}
     again = Focus(project)
     again.restore(json.loads(json.dumps(focus.state())))

@@ -1,5 +1,7 @@
 """Records the requests of a program that a test starts, for DeepSeek's validator.
 
+What is amiss with their order (request_order.py) is recorded too.
+
 Python imports this first in every process that has this folder on its PYTHONPATH. One line each
 goes to a file of the process in the folder that NOTED_REQUESTS names.
 """
@@ -13,17 +15,19 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-WRITER = "utils.llm.openai_api.request"
+WRITER, TERMINAL = "utils.llm.openai_api.request", "core.main_terminal"
 
 
 class Finder:
-    """Finds the module that writes requests, once, and lets what it writes be noted."""
+    """Finds the modules that make and write requests, once, and lets what they do be noted."""
 
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != WRITER:
+    remaining = {WRITER, TERMINAL}
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name not in cls.remaining:
             return None
-        sys.meta_path.remove(Finder)
+        cls.remaining.remove(name)
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or spec.loader is None:
             return spec
@@ -31,7 +35,10 @@ class Finder:
 
         def run_and_note(module: ModuleType) -> None:
             run(module)
-            record_all(module.RequestWriter)
+            if name == WRITER:
+                record_all(module.RequestWriter)
+            else:
+                watch_order(module.MainTerminal)
 
         spec.loader.exec_module = run_and_note  # type: ignore[method-assign]
         return spec
@@ -48,6 +55,20 @@ def record_all(writer: Any) -> None:
         return body
 
     writer.write = recording_write
+
+
+def watch_order(terminal_class: Any) -> None:
+    """Note what is amiss with the order of the requests of such terminals."""
+    # This folder is on the PYTHONPATH of such programs.
+    from request_order import (  # type: ignore[import-not-found]
+        ORDER_ERROR,
+        watch_requests,
+    )
+
+    watch_requests(
+        terminal_class,
+        lambda error: record_line(ORDER_ERROR + ascii(error).encode() + b"\n"),
+    )
 
 
 def record_line(line: bytes) -> None:

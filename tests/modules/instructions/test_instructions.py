@@ -91,7 +91,8 @@ def test_it_is_told_beside_the_prompt_and_its_change_as_a_change(tmp_path: Path)
         assert "rule 3 " not in change
         agents.unlink()
         say(made, "and again")
-        assert contexts(made)[-1] == "No longer valid: instructions:AGENTS.md."
+        gone = "Gone: AGENTS.md.\n\nNo longer valid: instructions:AGENTS.md."
+        assert contexts(made)[-1] == gone
         assert told(made) == {}
 
 

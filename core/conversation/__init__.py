@@ -17,6 +17,8 @@
 - message_queue    The messages that wait in a session: each is kept with it until what came of it
                    is kept.
 - messages         The conversation as data: what was said, what was called, what came back.
+- proof            Proof of a task: what was run, which state of the files that stands for, and what
+                   is claimed.
 - result_texts     Texts that tell a model how a call ended, where its tool did not say so. They
                    stay in sessions.
 - store            Interface of a place that keeps sessions; `modules.sessions` is the one on disk.
@@ -61,6 +63,16 @@ EXPORTS = {
         "Wire",
         "as_message",
         "shell_escape_name",
+    ],
+    "proof": [
+        "ChecksResult",
+        "Claim",
+        "Ground",
+        "NO_PROOF",
+        "Proof",
+        "Receipt",
+        "ReceiptState",
+        "proofs_in",
     ],
     "result_texts": [
         "DENIED_PREFIX",

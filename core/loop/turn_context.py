@@ -8,6 +8,7 @@ from typing import Protocol
 
 from core.conversation.citations import Citations
 from core.conversation.messages import Record, ToolCall, Wire
+from core.conversation.proof import Proof
 from core.events import Event, Reply, TurnFinished
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval
@@ -104,6 +105,9 @@ class TurnContext(Protocol):
 
     def citations(self) -> Citations:
         """Return what the answer of the turn cites."""
+
+    def proof(self) -> Proof:
+        """Return what was run in the turn, and what its answer claims; it is kept."""
 
     def native_failure(self) -> Phrase | None:
         """Count a reply that failed to call natively; return what to offer the person for it."""

@@ -95,6 +95,7 @@ EXPORTS = {
         "symbolic_target",
     ],
     "kernel": ["Undecided", "exchange", "openat2", "rename_to_new"],
+    "ignore": ["GENERATED_FOLDERS"],
     "listing": ["FolderListing"],
     "own_code": ["OwnCode", "break_hard_links", "linked_libraries"],
     "paging": ["read_excerpt", "read_part"],

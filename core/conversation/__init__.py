@@ -69,9 +69,11 @@ EXPORTS = {
         "Claim",
         "Ground",
         "NO_PROOF",
+        "PROOF",
         "Proof",
         "Receipt",
         "ReceiptState",
+        "proof_in",
         "proofs_in",
     ],
     "result_texts": [

@@ -9,7 +9,7 @@ from collections.abc import Generator
 
 from core.cards import RunCard, TextCard
 from core.conversation.messages import ShellResult
-from core.events import Event, Informed, Reply, ToolFinished, ToolStarted, Warned
+from core.events import Event, Informed, Reply, ToolFinished, ToolStarted
 from core.feature import BrokenFiles, PlannedCheck
 from core.hooks import ProvesWork
 from core.loop.tool_calls import ApprovalTimer, run_apart
@@ -22,42 +22,40 @@ from utils.waiting import Stopped
 
 _MAX_TOLD = 4_000  # characters that the model is told of a check that failed
 
-_Failed = Generator[Event, Reply | None, str]
-"""Runs checks; returns the command of the one that failed, "" for none."""
-
 
 def checks_pass(
-    context: TurnContext, timer: ApprovalTimer, *, failed_before: str, may_go_on: bool
-) -> _Failed:
-    """Run the checks of the project; return the one that the model was told of now, "" for none.
+    context: TurnContext, timer: ApprovalTimer, *, may_go_on: bool
+) -> Generator[Event, Reply | None, bool]:
+    """Run the checks of the project; return whether the task may end: the model was told of none.
 
-    It is told of the first that fails where it *may_go_on*; else the person is warned. Where
-    nothing changed since, what *failed_before* fails still. Nothing runs in a session that is
-    read-only, and nothing without the yes that a run of the model's would need. Raises `Stopped`.
+    It is told of the first that fails where it *may_go_on*; else the receipt alone says so. Nothing
+    runs where no file changed since they last ran, in a session that is read-only, or without the
+    yes that a run of the model's would need. Raises `Stopped`.
     """
     prover = context.features.prover
     tool = next((tool for tool in context.tools.installed if tool.spec.is_shell), None)
     if prover is None or tool is None or context.approval.mode == "read-only":
-        return ""
-    failed = failed_before
+        return True
+    failed = ""
     if prover.has_unchecked_changes():
         failed = yield from _run_all(context, prover, tool, timer, is_told=may_go_on)
     if context.stop.is_set():
         raise Stopped
-    if failed and may_go_on:
-        yield Informed(
-            phrase("A check of the project failed, and the model is told: {name}", name=failed)
-        )
-        return failed
-    if failed:
-        yield Warned(phrase("A check of the project still fails: {name}", name=failed))
-    return ""
+    if not failed or not may_go_on:
+        return True
+    yield Informed(
+        phrase("A check of the project failed, and the model is told: {name}", name=failed)
+    )
+    return False
 
 
 def _run_all(
     context: TurnContext, prover: ProvesWork, tool: Tool, timer: ApprovalTimer, *, is_told: bool
-) -> _Failed:
-    """Run them up to the first that fails; the model is to read of that one if it *is_told*."""
+) -> Generator[Event, Reply | None, str]:
+    """Run them up to the first that fails, and return that, which the model reads if it *is_told*.
+
+    "" is for none.
+    """
     if _needs_no_leave(context, tool) and (broken := prover.find_broken()):
         yield from _show_broken(context, tool, broken, is_told=is_told)
         return broken.command

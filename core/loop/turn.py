@@ -67,8 +67,8 @@ class _Task:
     """The tool of the last call, where that failed."""
     was_held: bool = False
     """Whether a hook has let it go on at its end, which one may do once."""
-    failed_check: str = ""
-    """The check of the project of which the model was told that it failed, which it is once."""
+    was_red: bool = False
+    """Whether the model was told that a check of the project failed, which it is once."""
     approval_timer: ApprovalTimer = field(default_factory=ApprovalTimer)
 
     def end(
@@ -199,12 +199,9 @@ def _end(
     if not (yield from may_end(context, was_held=task.was_held)):
         task.was_held = True
         return None
-    failed = task.failed_check
-    may_go_on = not (is_last or failed or context.over_budget_reason())
-    timer = task.approval_timer
-    told = yield from checks_pass(context, timer, failed_before=failed, may_go_on=may_go_on)
-    if told:
-        task.failed_check = told
+    may_mend = not (is_last or task.was_red or context.is_practice or context.over_budget_reason())
+    if not (yield from checks_pass(context, task.approval_timer, may_go_on=may_mend)):
+        task.was_red = True
         return None
     if reply_read.may_hold_call:
         yield Warned(_ended_on_a_call())

@@ -60,6 +60,9 @@ class TurnContext(Protocol):
     step_limit: int
     """Model calls of one task; 0 for as many as it takes."""
 
+    is_practice: bool
+    """Whether the model is the built-in one, which is no AI."""
+
     @property
     def model(self) -> Model: ...
     @property

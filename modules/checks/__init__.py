@@ -1,5 +1,7 @@
 """The project's checks: found, run at the end of tasks, with receipts and claims held against them
 
+- check_list    The check commands of a project: said in the settings or by `/check`, or found in
+                its files.
 - claims        Claims of an answer: what it says was run or holds, told by rule.
 - commands      Commands of checks: which are the same, and which exit codes prove anything.
 - exit_codes    Exit codes of checks: which say that a project is not right, and which say nothing

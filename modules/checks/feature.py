@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from core.cards import Card, RunCard, TableCard, TextCard
+from core.cards import Card, RunCard
 from core.conversation.messages import Assistant, Record, ShellResult, ToolCall, ToolResult
 from core.conversation.proof import NO_PROOF, Proof, Receipt, proofs_in
 from core.events import CHECK_CALL
@@ -23,6 +23,7 @@ from core.hooks import (
 )
 from core.tools import Outcome, Risk, ToolError
 from modules.checkpoints.late_checkpoints import LateCheckpoints
+from modules.checks.check_list import CheckList
 from modules.checks.kept_checks import CheckCommands, KeptChecks
 from modules.files.project import Project
 from modules.terminal_ops import TerminalOps
@@ -68,9 +69,8 @@ class Checks(
         self._project = project
         self._checkpoints = checkpoints
         self._terminal_ops = terminal_ops
-        self._kept = kept
+        self._list = CheckList(project, kept, said)
         self._is_on = is_on
-        self._said = tuple(said)
         self._seconds = seconds
         self._session_handle: SessionHandle | None = None
         self._task: TaskReceipts | None = None
@@ -109,21 +109,9 @@ class Checks(
             self._task = TaskReceipts(trees, self._checkpoints)
         return self._task
 
-    # --- which checks there are ------------------------------------------------------------------
-
     def _commands(self) -> CheckCommands:
         """Return the checks of the project. Raises `UserError`."""
-        if self._said:
-            return CheckCommands(self._said, is_said=True)
-        kept = self._kept.read()
-        if kept and (kept.is_said or (self._task and self._task.changed_checks)):
-            return kept  # a task does not choose by what it is measured
-        from modules.checks.finding import found_checks  # its patterns: for tasks that end
-
-        found = tuple(found_checks(self._project))
-        if found != (kept.commands if kept else ()):
-            self._kept.keep(found, is_said=False)
-        return CheckCommands(found)
+        return self._list.read(is_doubtful=bool(self._task and self._task.changed_checks))
 
     # --- the end of a task -----------------------------------------------------------------------
 
@@ -212,7 +200,7 @@ class Checks(
         if not self._is_on:
             return NO_PROOF
         from modules.checks.claims import claims_in, may_claim
-        from modules.checks.proving import checks_result, held_against
+        from modules.checks.proving import by_sentence, checks_result, held_against
         from modules.checks.receipts import MAX_RECEIPTS, runs_in
 
         answers = [one.text for one in records if isinstance(one, Assistant)]
@@ -228,9 +216,13 @@ class Checks(
             return NO_PROOF
         checks = checks_result(receipts, commands)
         has_read = self._has_read(records)
-        claims = (held_against(o, receipts, earlier, checks, has_read=has_read) for o in found)
+        ran = [one.command for one in runs if not one.is_check and one.exit_code is not None]
+        claims = (
+            held_against(one, receipts, earlier, checks, ran=ran, has_read=has_read)
+            for one in found
+        )
         trees = tuple(self._receipts().tree_after(run) for run in runs)
-        return Proof(tuple(receipts), checks, tuple(claims), trees)
+        return Proof(tuple(receipts), checks, by_sentence(claims), trees)
 
     def _has_read(self, records: Sequence[Record]) -> bool:
         """Return whether the task has read anything of the project."""
@@ -256,18 +248,24 @@ class Checks(
         proofs = proofs_in(self._session_handle.history.records)
         if not any(proof.receipts for _, proof in proofs):
             return []
-        trees = self._receipts().trees
-        now = trees.now()
+        from modules.checks.receipts import TreeStates
+
+        trees = TreeStates(self._project, self._checkpoints)
+        now = trees.now_or_last()
         return [(turn, one) for turn, proof in proofs for one in trees.receipts_of(proof, now)]
 
     # --- what the person is told -----------------------------------------------------------------
 
     def receipts_by_turn(self) -> list[tuple[int, Receipt]]:
-        """Return the receipts of the session with their turns, as they are now.
+        """Return the receipts of the session with their turns, from any thread, as they are now.
 
-        Raises `UserError`.
+        While a task works they are as its last call left the files. Raises `UserError`.
         """
         return self._kept_receipts()
+
+    def files_to_watch(self, limit: int) -> list[str]:
+        """Return *limit* files at most that receipts rest on."""
+        return self._project.files()[:limit]
 
     def _find_news(self) -> list[Phrase]:
         """Return that checks which passed in the last task stand no more, each said once."""
@@ -307,23 +305,8 @@ class Checks(
         calls="check_calls",
     )
     def check(self, argument: str) -> Card:
-        verb, _, rest = argument.partition(" ")
-        rest = rest.strip()
-        match verb, rest:
-            case "" | "list", "":
-                pass
-            case "auto", "":
-                self._refuse_said()
-                self._kept.forget()
-            case "set" | "add", str() if rest:
-                self._refuse_said()
-                before = self._commands().commands if verb == "add" else ()
-                self._kept.keep([*before, rest], is_said=True)
-            case _:
-                raise UserError(
-                    phrase("Say /check, or /check list, set COMMAND, add COMMAND or auto.")
-                )
-        return self._list()
+        self._list.change(argument)
+        return self._list.card()
 
     def check_calls(self, argument: str) -> Sequence[ToolCall]:
         """Return the calls of `/check` alone: one for each check that there is."""
@@ -337,21 +320,6 @@ class Checks(
             ToolCall(f"{CHECK_CALL}{number}", tool.name, json.dumps(arguments))
             for number, arguments in enumerate(calls, 1)
         ]
-
-    def _refuse_said(self) -> None:
-        if self._said:
-            raise UserError(phrase("The setting checks says them; change it there."))
-
-    def _list(self) -> Card:
-        commands = self._commands()
-        if not commands.commands:
-            return TextCard(
-                phrase("Checks"),
-                phrase("The project's files name none. /check set COMMAND says one."),
-            )
-        source = phrase("said by you") if commands.is_said else phrase("found in the project")
-        rows = tuple((visible(one), source) for one in commands.commands)
-        return TableCard(phrase("Checks"), rows, (phrase("Command"), phrase("From")))
 
     @command("/receipts", "List what was run, and whether the files are still as they were.")
     def receipts(self, argument: str) -> Card:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from core.conversation.proof import ChecksResult, Claim, Ground, Receipt
 from modules.checks.claims import FoundClaim
@@ -31,12 +31,16 @@ def held_against(
     earlier: Sequence[Receipt],
     checks: ChecksResult,
     *,
+    ran: Sequence[str],
     has_read: bool,
 ) -> Claim:
-    """Return what *found* rests on: *receipts* of the task, those of *earlier* ones, or less."""
+    """Return what *found* rests on: *receipts* of the task, those of *earlier* ones, or less.
+
+    *ran* are the commands that the model has run itself.
+    """
     match found.kind:
         case "ran":
-            is_supported = _was_run(found, receipts)
+            is_supported = _was_run(found, ran)
         case "passes":
             is_supported = checks.state != "red" and _has_passed([*earlier, *receipts], checks)
         case "verified":
@@ -48,9 +52,17 @@ def held_against(
     return Claim(found.text, is_supported, ground)
 
 
-def _was_run(found: FoundClaim, receipts: Sequence[Receipt]) -> bool:
-    """Return whether what *found* names was run, whatever came of it."""
-    runs = [one.command for one in receipts if one.exit_code is not None]
+def by_sentence(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Return one claim for each sentence of *claims*: supported where all that it says is."""
+    merged: dict[str, Claim] = {}
+    for claim in claims:
+        before = merged.get(claim.text)
+        merged[claim.text] = before if before and not before.supported else claim
+    return tuple(merged.values())
+
+
+def _was_run(found: FoundClaim, runs: Sequence[str]) -> bool:
+    """Return whether what *found* names is among *runs*, whatever came of it."""
     if found.commands:
         return all(any(_names(name, run) for run in runs) for name in found.commands)
     if any(word in found.text.lower() for word in ("test", "测试")):

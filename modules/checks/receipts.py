@@ -71,6 +71,16 @@ class TreeStates:
         checkpoints = self._checkpoints.get()
         return checkpoints.take().id, checkpoints.content_digest()
 
+    def now_or_last(self) -> Tree:
+        """Return the state of the folder; while a call works in it, what it was before that.
+
+        Raises `UserError`.
+        """
+        checkpoints = self._checkpoints.get()
+        if checkpoints.project_lock.is_held:
+            return checkpoints.last_snapshot().id, checkpoints.content_digest()
+        return self.now()
+
     def changes(self, before: Tree, after: Tree) -> list[Change] | None:
         """Return how files differ; None where nobody can tell any more."""
         if before[1] and before[1] == after[1]:

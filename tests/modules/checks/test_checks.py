@@ -20,7 +20,6 @@ from core.events import (
     Reply,
     ToolFinished,
     TurnFinished,
-    Warned,
 )
 from core.loop.turn import drive
 from modules.cli.print_mode import PlainScreen
@@ -119,8 +118,7 @@ def test_what_still_fails_is_seen_and_not_told_again(tmp_path: Path) -> None:
         events = say(made)
         finished = end(events)
         assert (finished.why, finished.checks.state) == ("done", "red")
-        warned = [str(one.what) for one in events if isinstance(one, Warned)]
-        assert warned == [f"A check of the project still fails: {CHECK}"]
+        assert [(one.command, one.state) for one in finished.receipts] == [(CHECK, "red")]
         assert len(made.model.requests) == 3
         checks = [one for one in events if isinstance(one, ToolFinished)][1:]
         assert [one.state for one in checks] == ["failed"]  # nothing changed: it is not run again

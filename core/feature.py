@@ -191,7 +191,7 @@ class CommandSpec:
     """Whether it changes nothing where nothing follows it."""
     calls: str = ""
     """The method that returns the calls which it makes in a turn of their own; takes the rest of
-    the line as well, and may raise `UserError`. Where there are none it is answered at once."""
+    the line as well. Where there are none it is answered at once."""
     button: str = ""
     """What the buttons of the page call it by."""
 

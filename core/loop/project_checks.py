@@ -94,12 +94,13 @@ def _has_failed(
     is_told: bool,
 ) -> Generator[Event, Reply | None, bool]:
     """Run *check* as a call of the model's would be run; return whether it failed."""
-    arguments = _arguments(tool, check.command, check.seconds)
+    command = context.features.redact(check.command)  # a secret gets its value where it works
+    arguments = _arguments(tool, command, check.seconds)
     state, outcome = yield from run_apart(context, tool, check.id, arguments, timer)
     has_failed = state == "failed" and prover.has_failed(check, outcome)
-    card = outcome.card or TextCard(check.command)
+    card = outcome.card or TextCard(command)
     result = ShellResult(
-        *(check.id, check.command, cut_middle(outcome.text, _MAX_TOLD), state, card),
+        *(check.id, command, cut_middle(outcome.text, _MAX_TOLD), state, card),
         card.seconds if isinstance(card, RunCard) else 0.0,
         is_private=not (has_failed and is_told),
         check=tool.name,

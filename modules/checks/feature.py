@@ -87,7 +87,7 @@ class Checks(
 
     def on_turn_start(self) -> None:
         self._task = None
-        self._news = self._find_news()
+        self._news += self._find_news()
 
     # --- what calls do ---------------------------------------------------------------------------
 
@@ -314,8 +314,12 @@ class Checks(
         tool = next((tool for tool in tools if tool.spec.is_shell), None)
         if argument or tool is None or tool.spec.program is None:
             return ()
+        try:
+            commands = self._commands().commands
+        except UserError:  # the answer of the command says so
+            return ()
         name = tool.spec.program.parameter
-        calls = ({name: one, "timeout": self._seconds} for one in self._commands().commands)
+        calls = ({name: one, "timeout": self._seconds} for one in commands)
         return [
             ToolCall(f"{CHECK_CALL}{number}", tool.name, json.dumps(arguments))
             for number, arguments in enumerate(calls, 1)

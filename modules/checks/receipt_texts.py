@@ -19,7 +19,12 @@ def receipts_card(receipts: Sequence[tuple[int, Receipt]]) -> Card:
         return TextCard(phrase("Receipts"), phrase("Nothing was run in this session yet."))
     shown = receipts[-_MAX_SHOWN:]
     rows = tuple(
-        (str(turn), visible(one.command)[:_MAX_COMMAND], _exit(one), state_text(one))
+        (
+            str(turn),
+            visible(" ".join(one.command.split()))[:_MAX_COMMAND],
+            _exit(one),
+            state_text(one),
+        )
         for turn, one in shown
     )
     columns = (phrase("Turn"), phrase("Command"), phrase("Exit code"), phrase("State"))

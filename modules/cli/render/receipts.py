@@ -34,7 +34,7 @@ def receipt_lines(event: TurnFinished) -> Iterator[tuple[str, str, Phrase]]:
 
 def receipt_line(receipt: Receipt) -> Phrase:
     """Return what *receipt* says, in a line."""
-    name = " ".join(visible(receipt.command).split())[:_MAX_COMMAND]
+    name = visible(" ".join(receipt.command.split()))[:_MAX_COMMAND]
     code = "—" if receipt.exit_code is None else receipt.exit_code
     files = ", ".join(map(visible, receipt.files))
     changed = ", ".join(map(visible, receipt.changed_checks))

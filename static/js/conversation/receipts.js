@@ -86,7 +86,7 @@ function row(receipt) {
 
 /** @param {Receipt} receipt */
 function words({ command, exit_code: code, state, files, changed_checks: changed }) {
-  const name = visible(command).replace(/\s+/g, " ").slice(0, 100);
+  const name = visible(command.replace(/\s+/g, " ")).slice(0, 100);
   const list = (paths) => paths.map(visible).join(", ");
   if (state === "red") return t("{name} failed (exit code {code})", { name, code });
   if (state === "grey")

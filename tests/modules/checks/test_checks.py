@@ -283,6 +283,28 @@ def test_checks_can_be_said_and_run_by_hand(tmp_path: Path) -> None:
         assert made.model.requests == []
 
 
+def test_an_export_tells_of_receipts_and_doubts(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    replies = [write("sums.py", GOOD), text_reply("I ran `nothing.sh`.")]
+    with assembled_terminal(tmp_path, *replies) as made:
+        say(made)
+        say(made, "/export talk.md")
+    exported = (root / "talk.md").read_text()
+    assert f"- `{CHECK}`: exit code 0, green\n" in exported
+    assert "- No run supports this: I ran `nothing.sh`." in exported
+
+
+def test_a_list_that_nobody_can_read_is_said_and_begun_anew(tmp_path: Path) -> None:
+    project(tmp_path, sums=GOOD)
+    with assembled_terminal(tmp_path, write("a.md", "a"), DONE) as made:
+        made.data.checks.write_text("{")
+        for line in ("/check", "/check list"):
+            assert "is no list of checks" in str(card(made, line).title)
+        news = [str(one.what) for one in say(made) if isinstance(one, Informed)]
+        assert any("is no list of checks" in line for line in news)
+        assert card(made, "/check auto").rows[0][0] == CHECK
+
+
 def test_without_checks_that_is_said(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as made:
         answer = card(made, "/check")

@@ -127,6 +127,11 @@ def _has_npm_test(text: str) -> bool:
     return isinstance(test, str) and bool(test.strip()) and _NPM_STUB not in test
 
 
+def is_test(path: str) -> bool:
+    """Return whether *path* has the name of a test, or is in a folder of tests."""
+    return bool(_TESTS.search(path))
+
+
 def is_part_of_checks(path: str, *, is_new: bool) -> bool:
     """Return whether checks are made of the file *path*; a test that *is_new* weakens none."""
-    return bool(_OWN_FILES.search(path)) or (not is_new and bool(_TESTS.search(path)))
+    return bool(_OWN_FILES.search(path)) or (not is_new and is_test(path))

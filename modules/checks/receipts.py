@@ -66,6 +66,10 @@ class TreeStates:
         self._project = project
         self._checkpoints = checkpoints
 
+    def files(self) -> list[str]:
+        """Return the files of the project as they are."""
+        return self._project.files()
+
     def now(self) -> Tree:
         """Look at the folder; return its state. Raises `UserError`."""
         checkpoints = self._checkpoints.get()

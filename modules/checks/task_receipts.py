@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from core.cards import Change
 from core.conversation.proof import Receipt, ReceiptState
 from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checks.commands import normalized
 from modules.checks.exit_codes import says_red, was_run
-from modules.checks.finding import is_part_of_checks
+from modules.checks.finding import is_part_of_checks, is_test
 from modules.checks.receipts import MAX_FILES, NO_TREE, Run, Tree, TreeStates, changed_by_itself
 
 
@@ -49,12 +50,18 @@ class TaskReceipts:
         changes = self.trees.changes(self._tree(first), now) or []
         self._checked = now
         self.changed = [c.new_path or c.path for c in changes if c.kind != "deleted"]
-        self.changed_checks = tuple(
+        self.changed_checks = self._parts_of_checks(changes)
+        return now if changes else None
+
+    def _parts_of_checks(self, changes: Sequence[Change]) -> tuple[str, ...]:
+        """Return those of *changes* that checks are made of: new tests where there were none."""
+        created = {change.path for change in changes if change.kind == "created"}
+        had_tests = not created.issuperset(filter(is_test, self.trees.files()))
+        return tuple(
             change.path
             for change in changes
-            if is_part_of_checks(change.path, is_new=change.kind == "created")
+            if is_part_of_checks(change.path, is_new=change.path in created and had_tests)
         )
-        return now if changes else None
 
     def receipt(self, run: Run, now: Tree, checks: Sequence[str]) -> Receipt:
         """Return the receipt of *run* as it is *now*; *checks* are those of the project."""

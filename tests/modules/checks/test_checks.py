@@ -187,6 +187,14 @@ def test_a_check_that_the_task_weakened_is_pointed_out(tmp_path: Path) -> None:
         assert (receipt.state, receipt.changed_checks) == ("green", ("tests/test_sums.py",))
 
 
+def test_tests_that_the_task_wrote_alone_are_pointed_out(tmp_path: Path) -> None:
+    own_test = TEST.replace("3)", "-1)")
+    replies = [write("sums.py", BAD), write("tests/test_sums.py", own_test, "c2"), DONE]
+    with assembled_terminal(tmp_path, *replies) as made:
+        (receipt,) = end(say(made)).receipts
+        assert (receipt.state, receipt.changed_checks) == ("green", ("tests/test_sums.py",))
+
+
 def test_a_task_does_not_choose_by_what_it_is_measured(tmp_path: Path) -> None:
     root = project(tmp_path, sums=GOOD)
     with assembled_terminal(tmp_path, write("a.md", "a"), DONE) as made:

@@ -56,7 +56,7 @@ class TaskReceipts:
     def _parts_of_checks(self, changes: Sequence[Change]) -> tuple[str, ...]:
         """Return those of *changes* that checks are made of: new tests where there were none."""
         created = {change.path for change in changes if change.kind == "created"}
-        had_tests = not created.issuperset(filter(is_test, self.trees.files()))
+        had_tests = any(is_test(path) and path not in created for path in self.trees.files())
         return tuple(
             change.path
             for change in changes

@@ -12,11 +12,15 @@ from typing import Any, Literal
 from core.cards import Card, Change
 from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
+from core.conversation.proof import ChecksResult, Claim, Receipt
 from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, Text
 from utils.llm.completion import Usage
 from utils.pictures import Picture
 from utils.text.codec import to_plain
+
+CHECK_CALL = "check-"
+"""The beginning of the ids of calls that are checks at the end of a task, and no model's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +225,8 @@ class TurnFinished:
     *seconds* are without those in which the person was waited for; *still_open* says what of the
     model's own plan is left to do. *error_code* is None where it is done, or stopped by a person.
     *citations* are the sources that the answer names, *unknown_citations* the numbers in it that
-    are no source's.
+    are no source's. *receipts* are what was run, *checks* how those of the project stand, *claims*
+    what the answer says of it.
     """
 
     why: EndReason
@@ -232,6 +237,9 @@ class TurnFinished:
     error_code: ErrorCode | None = None
     citations: tuple[Citation, ...] = ()
     unknown_citations: tuple[int, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    checks: ChecksResult = ChecksResult()
+    claims: tuple[Claim, ...] = ()
 
 
 Event = (

@@ -16,7 +16,7 @@ from utils.i18n import Phrase, Text, phrase
 
 if TYPE_CHECKING:
     from core.conversation.history import History
-    from core.conversation.messages import Record
+    from core.conversation.messages import Record, ToolCall
     from core.observer import Observer
     from core.tools import Toolbox
 
@@ -146,6 +146,28 @@ class HookVerdict:
     changes: tuple[Change, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedCheck:
+    """A check of the project to run as the call *id*: a *command*, for *seconds* at most."""
+
+    id: str
+    command: str
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenFiles:
+    """What cannot be parsed, or imports what is not there, and the call *id* that found it.
+
+    *command* names the look at it, *text* says what was found.
+    """
+
+    id: str
+    command: str
+    text: str
+    card: Card
+
+
 class Feature:
     """One subject of the product in one class; its other bases are the hooks that it implements."""
 
@@ -178,6 +200,9 @@ class CommandSpec:
     """The option that does the same for one `-p`."""
     shows_alone: bool = False
     """Whether it changes nothing where nothing follows it."""
+    calls: str = ""
+    """The method that returns the calls which it makes in a turn of their own; takes the rest of
+    the line as well. Where there are none it is answered at once."""
     button: str = ""
     """What the buttons of the page call it by."""
 
@@ -231,6 +256,8 @@ class Command:
     """The sentence on one that is no command of ours."""
     prompt: PromptCommand | None = None
     """What it says to the model; then *run* is for where no turn can begin."""
+    calls: Callable[[str], Sequence[ToolCall]] | None = None
+    """What returns the calls that it makes in a turn of their own: see `CommandSpec.calls`."""
 
     @property
     def name(self) -> str:
@@ -250,7 +277,8 @@ def commands_of(feature: object) -> Iterable[Command]:
     for name, member in vars(type(feature)).items():
         spec: CommandSpec | None = getattr(member, "__command__", None)
         if spec is not None:
-            yield Command(spec, getattr(feature, name))
+            calls = getattr(feature, spec.calls) if spec.calls else None
+            yield Command(spec, getattr(feature, name), calls=calls)
 
 
 def buttons_of(commands: Iterable[Command]) -> dict[str, str]:

@@ -37,6 +37,7 @@ from core.hooks import (
     PreparesTurns,
     PreviewsCalls,
     ProposesCommands,
+    ProvesWork,
     ProvidesContext,
     ProvidesNews,
     ProvidesStatus,
@@ -97,6 +98,7 @@ class FeatureSet:
         self._states = [one for one in features if isinstance(one, KeepsState)]
         self._runners = [one for one in features if isinstance(one, RunsForPerson)]
         self._hooks = [one for one in features if isinstance(one, RunsHooks)]
+        self.prover = next((one for one in features if isinstance(one, ProvesWork)), None)
         self._resources = [one for one in features if isinstance(one, HoldsResources)]
 
     def __iter__(self) -> Iterator[Feature]:

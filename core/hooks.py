@@ -11,16 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.cards import Card, Change
+from core.conversation.messages import Record
+from core.conversation.proof import Proof
 from core.feature import (
+    BrokenFiles,
     HookEvent,
     HookVerdict,
+    PlannedCheck,
     PostRunConfirmation,
     PromptCommand,
     Question,
     Section,
     SessionHandle,
 )
-from core.tools import RunningTool, Tool
+from core.tools import Outcome, RunningTool, Tool
 from utils.i18n import Phrase, Text
 
 if TYPE_CHECKING:
@@ -191,6 +195,37 @@ class RunsHooks(ABC):
         """
 
 
+class ProvesWork(ABC):
+    @abstractmethod
+    def has_unchecked_changes(self) -> bool:
+        """Return whether the task has changed files since they were last checked.
+
+        Asked at the end of a task, before everything below.
+        """
+
+    @abstractmethod
+    def find_broken(self) -> BrokenFiles | None:
+        """Return what cannot be parsed of what the task changed, None for nothing."""
+
+    @abstractmethod
+    def next_check(self) -> PlannedCheck | None:
+        """Return the next check of the project to run, None when there is no more.
+
+        There is none when the time that all of them have is up.
+        """
+
+    @abstractmethod
+    def has_failed(self, check: PlannedCheck, outcome: Outcome) -> bool:
+        """Return whether *outcome*, what came of *check*, says that the project is not right.
+
+        One that could not be run, or not to its end, says nothing.
+        """
+
+    @abstractmethod
+    def proof(self, records: Sequence[Record]) -> Proof:
+        """Return the proof of the task that *records* are of, oldest first."""
+
+
 class RunsForPerson(ABC):
     @abstractmethod
     def run_for_person(self, command: str, *, is_private: bool) -> RunningTool:
@@ -297,6 +332,7 @@ HOOKS: tuple[type[ABC], ...] = (
     FinishesTurns,
     RestsAfterTurns,
     RunsHooks,
+    ProvesWork,
     RunsForPerson,
     BindsToSession,
     FollowsSession,

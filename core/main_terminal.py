@@ -19,6 +19,7 @@ from core.conversation.context_updates import context_diff
 from core.conversation.context_window import ContextWindow
 from core.conversation.history import NATIVE_FAILURES, History, lost_result
 from core.conversation.messages import SHELL_ESCAPE, Record, StateRecord, ToolCall, User, Wire
+from core.conversation.proof import NO_PROOF, Proof
 from core.conversation.request_prefix import PrefixWatch, Request
 from core.conversation.result_texts import INTERRUPTED_TEXT
 from core.conversation.store import Store
@@ -133,6 +134,8 @@ class MainTerminal:
         if line.startswith("/") and not pictures:
             if prompt := self._prompt_of(line):
                 yield from self._run_prompt(line, prompt, queued)
+            elif calls := self._calls_of(line):
+                yield from self._run_calls(line, calls, [], is_private=False)
             else:
                 yield self._run_command(line)
             return
@@ -202,6 +205,12 @@ class MainTerminal:
         """Return the command that *line* gives, where that says something to the model."""
         command = self.commands.get(line.split(maxsplit=1)[0])
         return command.prompt if command else None
+
+    def _calls_of(self, line: str) -> Sequence[ToolCall]:
+        """Return the calls that the command in *line* makes in a turn of their own."""
+        name, _, argument = line.strip().partition(" ")
+        command = self.commands.get(name)
+        return command.calls(argument.strip()) if command and command.calls else ()
 
     def _run_prompt(self, line: str, prompt: PromptCommand, queued: tuple[str, ...]) -> Turn:
         from core.loop.prompt_command import run_prompt_command
@@ -369,9 +378,21 @@ class MainTerminal:
         self.features.on_turn_finished()
 
     def citations(self) -> Citations:
+        return citations_of(self._records_of_turn())
+
+    def proof(self) -> Proof:
+        prover, turn = self.features.prover, self.history.turn
+        if prover is None:
+            return NO_PROOF
+        proof = map_strings(prover.proof(self._records_of_turn()), self.features.redact)
+        if proof != NO_PROOF:
+            self.record(proof.to_record(turn))
+        return proof
+
+    def _records_of_turn(self) -> list[Record]:
         history = self.history
         newest = takewhile(lambda one: one[0] == history.turn, reversed(history.records))
-        return citations_of([record for _, record in newest][::-1])
+        return [record for _, record in newest][::-1]
 
     def native_failure(self) -> Phrase | None:
         if self.model.profile.protocol != "native":

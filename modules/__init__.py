@@ -4,6 +4,8 @@
                    output.
 - assembly/        Puts together what the command line asks for: the model's client, the project,
                    the screens.
+- checks/          The project's checks: found, run at the end of tasks, with receipts and claims
+                   held against them
 - checkpoints/     Undo for everything that happens to the folder, with or without git.
 - cli/             The terminal: options, the dialogue, and `-p` for one task.
 - files/           Files of the project: opened, read, told apart and listed, below one folder only.

@@ -22,6 +22,7 @@ from core.conversation.messages import (
     User,
     Wire,
 )
+from core.conversation.proof import PROOF, Proof, proof_in
 from core.conversation.store import SessionInfo, Store
 from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
@@ -155,10 +156,24 @@ def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
                 pass
             case Context():
                 yield _details("Told to the model", _fence(record.text))
+            case StateRecord(name, value) if name == PROOF:
+                yield from _proof_blocks(proof_in(value))
             case StateRecord():
                 pass
             case _:
                 assert_never(record)
+
+
+def _proof_blocks(proof: Proof) -> Iterator[str]:
+    """Yield what was run in a task, as at its end, and what of its answer no run supports."""
+    lines = []
+    for one in proof.receipts:
+        changed = f", changed: {', '.join(one.files)}" if one.files else ""
+        code = " ".join(one.command.split()).replace("`", "'")
+        lines.append(f"- `{code}`: exit code {one.exit_code}, {one.state}{changed}")
+    lines += [f"- No run supports this: {one.text}" for one in proof.claims if not one.supported]
+    if lines:
+        yield "\n".join(["**Receipts**", "", *lines])
 
 
 def _reply_blocks(reply: Assistant, sources: Mapping[int, Link]) -> Iterator[str]:

@@ -85,9 +85,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     ) -> None:
         """*note_of* gives the note on a file, "" for none.
 
-        *readers* give the text at an address, by its first part: what is at @history/N. *on_edit* is
-        called with the path and the texts before and after of each edit that was made to the letter
-        of its call.
+        *readers* give the text at an address, by its first part: what is at @history/N. *on_edit*
+        is called with the path and the texts before and after of each edit that was made to the
+        letter of its call.
         """
         self._readers = readers or {}
         self._on_edit = on_edit

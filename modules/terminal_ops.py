@@ -240,8 +240,8 @@ class TerminalOps(
             return replace(outcome, card=replace(outcome.card, note=note))
         return outcome
 
-    def run_hook(self, code: str, seconds: float) -> tuple[Result, tuple[Change, ...]]:
-        """Run *code* of a hook as `run_command` runs a command; return what it changed as well.
+    def run_quietly(self, code: str, seconds: float) -> tuple[Result, tuple[Change, ...]]:
+        """Run *code* as `run_command` runs a command, with no card; return what it changed as well.
 
         Raises `UserError` where it cannot be run.
         """

@@ -16,6 +16,8 @@ from modules.ask_person import AskPerson
 from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
+from modules.checks.feature import Checks
+from modules.checks.kept_checks import KeptChecks
 from modules.earlier_sessions import ADDRESS as SESSIONS
 from modules.earlier_sessions import EarlierSessions
 from modules.export import Export
@@ -143,6 +145,7 @@ def build_features(
         mcp_servers,
         secrets,
         undo,
+        _checks(project, data, checkpoints, terminal_ops, settings),
         history_tool,
         earlier_sessions,
         pictures,
@@ -320,6 +323,24 @@ def _terminal_ops(
         environment=settings.person_environment,
         secret_names=settings.secrets,
         remote_tool=GitRemote.git_remote.__name__,
+    )
+
+
+def _checks(
+    project: Project,
+    data: DataFolder,
+    checkpoints: LateCheckpoints,
+    terminal_ops: TerminalOps,
+    settings: Settings,
+) -> Checks:
+    return Checks(
+        project,
+        checkpoints,
+        terminal_ops,
+        KeptChecks(data.checks),
+        is_on=settings.verify != "false",
+        said=settings.checks,
+        seconds=settings.checks_seconds,
     )
 
 

@@ -37,6 +37,7 @@ EXPORTS = {
     "setting_kinds": [
         "address",
         "choice",
+        "commands",
         "encoding",
         "folders",
         "hosts",
@@ -47,6 +48,7 @@ EXPORTS = {
         "providers",
         "text",
         "yes_no",
+        "yes_no_or_neither",
     ],
     "waiting": ["Stop", "Stopped", "interruptible"],
     "error_codes": ["ErrorCode"],

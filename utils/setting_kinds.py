@@ -148,6 +148,30 @@ def yes_no() -> Kind:
     return {"parse": parse, "allowed": phrase("true or false")}
 
 
+def yes_no_or_neither() -> Kind:
+    """Return the kind of "true" and "false", where "" is neither."""
+    parse_either = yes_no()["parse"]
+
+    def parse(value: object) -> str:
+        return "" if value == "" else str(parse_either(value)).lower()
+
+    return {"parse": parse, "allowed": phrase("true or false")}
+
+
+def commands() -> Kind:
+    """Return the kind of a list of shell commands; in one text each has a line of its own."""
+
+    def parse(value: object) -> tuple[str, ...]:
+        lines = value.splitlines() if isinstance(value, str) else value
+        if not isinstance(lines, list | tuple) or not all(isinstance(one, str) for one in lines):
+            raise ValueError
+        if any("\0" in line for line in lines):
+            raise ValueError
+        return tuple(line.strip() for line in lines if line.strip())
+
+    return {"parse": parse, "allowed": phrase("commands, such as pytest -q")}
+
+
 def models() -> Kind:
     def parse(value: object) -> dict[str, dict[str, Any]]:
         from utils.llm.profiles.server_profile import ServerProfile

@@ -17,6 +17,8 @@
 - message_queue    The messages that wait in a session: each is kept with it until what came of it
                    is kept.
 - messages         The conversation as data: what was said, what was called, what came back.
+- proof            Proof of a task: what was run, which state of the files that stands for, and what
+                   is claimed.
 - request_prefix   The beginning of requests: each is the one before and more, but where something
                    is named for it.
 - result_texts     Texts that tell a model how a call ended, where its tool did not say so. They
@@ -63,6 +65,18 @@ EXPORTS = {
         "Wire",
         "as_message",
         "shell_escape_name",
+    ],
+    "proof": [
+        "ChecksResult",
+        "Claim",
+        "Ground",
+        "NO_PROOF",
+        "PROOF",
+        "Proof",
+        "Receipt",
+        "ReceiptState",
+        "proof_in",
+        "proofs_in",
     ],
     "request_prefix": ["PrefixBreak", "PrefixWatch", "Request"],
     "result_texts": [

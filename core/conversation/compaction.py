@@ -110,11 +110,15 @@ def _record_lines(record: Record) -> list[str]:
                 for call in calls
             ]
         case ShellResult(command=command, text=text):
-            return [f"The person ran {command}: {_truncated(text, MAX_RESULT)}"]
+            return [f"{_who(record)} ran {command}: {_truncated(text, MAX_RESULT)}"]
         case ToolResult(text=text):
             return [f"Answer ({record.state}): {_truncated(text, MAX_RESULT)}"]
         case _:
             return []
+
+
+def _who(result: ShellResult) -> str:
+    return "Onefold, to check the task," if result.check else "The person"
 
 
 def render_turn(records: Iterable[TurnRecord]) -> str:
@@ -128,7 +132,7 @@ def render_turn(records: Iterable[TurnRecord]) -> str:
                 lines += [f"Onefold: {text}"] if text else []
                 lines += [f"{CALL_PREFIX}{call.name}: {_argument_lines(call)}" for call in calls]
             case ShellResult(command=command, text=text):
-                lines.append(f"The person ran {command}:\n{text}")
+                lines.append(f"{_who(record)} ran {command}:\n{text}")
             case ToolResult(text=text):
                 lines.append(f"Answer of {record.name} ({record.state}):\n{text}")
     return "\n".join(lines) + "\n"

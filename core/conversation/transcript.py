@@ -21,6 +21,7 @@ from core.conversation.messages import (
     User,
     shell_escape_name,
 )
+from core.conversation.proof import NO_PROOF, PROOF, Proof, proof_in
 from core.events import (
     EndReason,
     Event,
@@ -153,6 +154,7 @@ class _TurnReplay:
     seconds: float = 0.0
     error_code: ErrorCode | None = None
     records: list[Record] = field(default_factory=list)
+    proof: Proof = NO_PROOF
 
     def events_of(self, record: Record) -> Iterator[Event]:
         self.records.append(record)
@@ -162,6 +164,15 @@ class _TurnReplay:
             case ToolResult(state=state):
                 yield from self._call_events(record)
                 self.why = "stopped" if state == "stopped" and not record.is_lost else "interrupted"
+            case ShellResult(check=check) if check:
+                tier = record.card.tier if isinstance(record.card, RunCard) else ""
+                yield ToolStarted(record.call_id, check, {"command": record.command}, tier=tier)
+                yield ToolFinished(
+                    *(record.call_id, check, record.state, record.card, record.seconds),
+                    error_code=record.error_code,
+                )
+            case StateRecord(name, value) if name == PROOF:
+                self.proof = proof_in(value)
             case ShellResult():
                 name = shell_escape_name(is_private=record.is_private)
                 given = {"command": record.command}
@@ -213,6 +224,9 @@ class _TurnReplay:
             error_code=self.error_code,
             citations=cited.sources,
             unknown_citations=cited.unknown,
+            receipts=self.proof.receipts,
+            checks=self.proof.checks,
+            claims=self.proof.claims,
         )
 
 

@@ -10,6 +10,8 @@
 - loop_detection  Loop detection: a small memory of the calls of a turn, to break loops.
 - nudges          Asking a model once more whose reply did nothing, though it seems to mean to do
                   something.
+- project_checks  The project's checks at the end of a task that changed files: run by the system,
+                  not the model.
 - prompt_command  A command of the person's or the project's own, run: its programs first, then its
                   task.
 - questions       Questions of features beside the calls: put to the person before the model is

@@ -56,7 +56,8 @@ def run_direct_calls(
         seconds=sum(answered.result.seconds for answered in results),
     )
     context.on_turn_finished(finished)
-    yield finished
+    proof = context.proof()
+    yield replace(finished, receipts=proof.receipts, checks=proof.checks, claims=proof.claims)
 
 
 def _run_for_model(

@@ -32,6 +32,7 @@ from core.events import (
 from core.loop.hook_runs import may_end
 from core.loop.loop_detection import LoopDetector
 from core.loop.nudges import Nudges
+from core.loop.project_checks import checks_pass
 from core.loop.questions import ask_questions
 from core.loop.response import ReplyRead, read_reply
 from core.loop.thinking import conclusion, conclusion_note, thinks
@@ -66,6 +67,8 @@ class _Task:
     """The tool of the last call, where that failed."""
     was_held: bool = False
     """Whether a hook has let it go on at its end, which one may do once."""
+    was_red: bool = False
+    """Whether the model was told that a check of the project failed, which it is once."""
     approval_timer: ApprovalTimer = field(default_factory=ApprovalTimer)
 
     def end(
@@ -138,12 +141,15 @@ def _finish_turn(context: TurnContext, finished: TurnFinished) -> Iterator[Event
     context.on_turn_finished(finished)
     yield from notices(context)
     yield from context.features.proposals()
-    cited = context.citations()
+    cited, proof = context.citations(), context.proof()
     yield replace(
         finished,
         still_open=context.features.unfinished_work(),
         citations=cited.sources,
         unknown_citations=cited.unknown,
+        receipts=proof.receipts,
+        checks=proof.checks,
+        claims=proof.claims,
     )
 
 
@@ -177,7 +183,7 @@ def _step(
             )
         ):
             return None
-        return (yield from _end(context, reply_read, task))
+        return (yield from _end(context, reply_read, task, is_last=step == context.step_limit))
     task.nudges.was_asked_to_call = False
     if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _record_conclusion(context, reply)
@@ -185,11 +191,18 @@ def _step(
 
 
 def _end(
-    context: TurnContext, reply_read: ReplyRead, task: _Task
+    context: TurnContext, reply_read: ReplyRead, task: _Task, *, is_last: bool
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
-    """Return the end of a task whose last word was said, None where a hook lets it go on."""
+    """Return the end of a task whose last word was said, None where it goes on all the same.
+
+    No check lets it go on whose reply is the last that it may have.
+    """
     if not (yield from may_end(context, was_held=task.was_held)):
         task.was_held = True
+        return None
+    may_mend = not (is_last or task.was_red or context.is_practice or context.over_budget_reason())
+    if not (yield from checks_pass(context, task.approval_timer, may_go_on=may_mend)):
+        task.was_red = True
         return None
     if reply_read.may_hold_call:
         yield Warned(_ended_on_a_call())

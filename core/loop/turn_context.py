@@ -8,6 +8,7 @@ from typing import Protocol
 
 from core.conversation.citations import Citations
 from core.conversation.messages import Record, ToolCall, Wire
+from core.conversation.proof import Proof
 from core.events import Event, Reply, TurnFinished
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval
@@ -59,6 +60,9 @@ class TurnContext(Protocol):
     step_limit: int
     """Model calls of one task; 0 for as many as it takes."""
 
+    is_practice: bool
+    """Whether the model is the built-in one, which is no AI."""
+
     @property
     def model(self) -> Model: ...
     @property
@@ -104,6 +108,9 @@ class TurnContext(Protocol):
 
     def citations(self) -> Citations:
         """Return what the answer of the turn cites."""
+
+    def proof(self) -> Proof:
+        """Return what was run in the turn, and what its answer claims; it is kept."""
 
     def native_failure(self) -> Phrase | None:
         """Count a reply that failed to call natively; return what to offer the person for it."""

@@ -29,6 +29,7 @@ def settings_of(options: Args) -> Settings:
             "approve": "all" if options.machine else options.approve,
             "operations_log": options.log or None,
             "trace": options.trace,
+            "verify": True if options.verify else False if options.no_verify else None,
         }
     )
 

@@ -46,7 +46,12 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
             return run_dialogue(terminal, app_context, options.message, model, translator)
         is_allowed = settings.allow_outside or options.machine
         terminal.approval.outside = "allow" if is_allowed else "refuse"
-        screen = plain_screen(options, translator, str(app_context.project.root))
+        screen = plain_screen(
+            options,
+            translator,
+            str(app_context.project.root),
+            fails_on_red=settings.verify == "true",
+        )
         prepare_for_task(terminal, schema)
         from modules.cli.print_task import run_task
 
@@ -139,9 +144,16 @@ def prepare_task(options: Args, model: ModelClient, translator: Translator) -> s
     return read_task(options.task, lambda what: print_error(translator.render(what)))
 
 
-def plain_screen(options: Args, translator: Translator, project: str) -> PlainScreen:
+def plain_screen(
+    options: Args, translator: Translator, project: str, *, fails_on_red: bool = False
+) -> PlainScreen:
     from modules.cli.print_mode import PlainScreen
 
     first_line = options.task or "" if options.resume is None else ""
     out, err = sys.stdout, sys.stderr
-    return PlainScreen(options.output, out, err, translator, project=project, first_line=first_line)
+    return PlainScreen(
+        *(options.output, out, err, translator),
+        project=project,
+        first_line=first_line,
+        fails_on_red=fails_on_red,
+    )

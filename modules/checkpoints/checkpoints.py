@@ -294,6 +294,13 @@ class Checkpoints:
             return self._digests.of(self.objects, self._last.root)
         return self._last.root.content
 
+    def digest_at(self, snapshot: int) -> str:
+        """Return that digest of a snapshot. Raises `UserError` when it was collected."""
+        root = self.root_of(snapshot)
+        with suppress(DamagedObject), self.objects.locked():
+            return self._digests.of(self.objects, root)
+        return root.content
+
     def collect_garbage(self) -> int:
         """Remove what was last seen longer than the set days ago; return how many snapshots."""
         remove_old(self._kept_repositories, time.time() - self._keep_days * 86_400)

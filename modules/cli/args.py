@@ -35,6 +35,7 @@ EXCLUSIVE_PAIRS = [
     *(("--attach", "--log"), ("--follow", "--log"), ("--follow", "--import")),
     *(("--machine", "--approve"), ("--machine", "--attach"), ("--trace", "--attach")),
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
+    ("--verify", "--no-verify"),
     *(("--tools", other) for other in ("--web", "-p", "--attach", "--follow", "--resume", MESSAGE)),
     *((MESSAGE, "--web"), (MESSAGE, "-p"), (MESSAGE, "--attach"), (MESSAGE, "--follow")),
 ]
@@ -71,6 +72,8 @@ class Args:
     trace: str | None = None
     tools: str | None = None
     protocol: str | None = None
+    verify: bool = False
+    no_verify: bool = False
 
     @property
     def has_screen(self) -> bool:

@@ -139,6 +139,10 @@ OPTIONS = (
         choices=("guarded", "ask", "read-only", "all"),
     ),
     OptionSpec(
+        ("--verify",), phrase("Let a task with -p end with 5 where the project's checks fail.")
+    ),
+    OptionSpec(("--no-verify",), phrase("Run no checks of the project at the end of a task.")),
+    OptionSpec(
         ("--offline",), phrase("Use the built-in practice model: no key, no network, no AI.")
     ),
     OptionSpec(

@@ -17,6 +17,7 @@ from core.cards import Card, TextCard
 from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
 from core.events import (
+    CHECK_CALL,
     ApprovalAsked,
     CallDrafted,
     CommandAnswered,
@@ -39,6 +40,7 @@ from core.events import (
 from modules.cli.next_steps import hint_at_the_limit, hint_for
 from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.plain_cards import card_text, picture_phrase
+from modules.cli.render.receipts import receipt_lines
 from modules.cli.task_changes import TaskChanges
 from modules.translator import Translator
 from utils.error_codes import ErrorCode
@@ -63,6 +65,7 @@ EXIT_CODES: dict[Status, int] = {
     "stopped": 130,
 }
 BAD_USAGE = 2
+CHECKS_RED = 5
 MARKS: dict[ResultState, str] = {"done": "✓", "failed": "✗", "refused": "⊘", "stopped": "■"}
 _UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -84,13 +87,18 @@ class PlainScreen:
         *,
         project: str = "",
         first_line: str = "",
+        fails_on_red: bool = False,
     ) -> None:
+        """One that *fails_on_red* makes failed checks of the project an exit code of their own."""
         self._output = output
         self._out: TextIO | None = out
         self._err = err
         self._translator = translator
         self._project = project
         self._first_line = first_line
+        self._fails_on_red = fails_on_red
+        self._end = TurnFinished("done")
+        self._is_answer_over = False
         self._text_parts: list[str] = []
         self._parts_before_step = 0
         self._steps = 0
@@ -124,6 +132,9 @@ class PlainScreen:
         match event:
             case StepStarted():
                 self._steps += 1
+                if self._is_answer_over:  # a check failed: what comes is another answer
+                    self._text_parts.clear()
+                self._is_answer_over = False
                 self._parts_before_step = len(self._text_parts)
             case TextDelta():
                 self._text_parts.append(event.text)
@@ -161,6 +172,9 @@ class PlainScreen:
                 assert_never(event)
 
     def _on_tool_start(self, event: ToolStarted) -> None:
+        if event.call_id.startswith(CHECK_CALL):
+            self._is_answer_over = True
+            return
         self._text_parts.clear()
         self._parts_before_step = 0
         self._call_title = self._titles.title(event.name, event.arguments)
@@ -196,6 +210,8 @@ class PlainScreen:
                 assert_never(self._output)
         if self._output_error:
             raise self._output_error
+        if self._fails_on_red and self.status == "done" and self._end.checks.state == "red":
+            return CHECKS_RED
         return BAD_USAGE if self._is_usage_error else EXIT_CODES[self.status]
 
     @property
@@ -221,6 +237,9 @@ class PlainScreen:
             "error_code": "refused" if self.status == "refused" else self._error_code,
             "citations": self._to_json(self._citations),
             "unknown_citations": list(self._unknown_citations),
+            "receipts": [self._to_json(one) for one in self._end.receipts],
+            "checks": self._to_json(self._end.checks),
+            "claims": self._to_json(self._end.claims),
         }
         if self._card:
             result["card"] = self._to_json(self._card)
@@ -276,6 +295,7 @@ class PlainScreen:
         self._hint = hint_at_the_limit() if event.why == "step_limit" else None
         self._status = "error" if event.why == "interrupted" else event.why
         self._error, self._error_code = event.detail or "", event.error_code
+        self._end = event
         self._citations = event.citations or self._citations
         self._unknown_citations = event.unknown_citations or self._unknown_citations
         # With that of replies which came to nothing.
@@ -283,7 +303,7 @@ class PlainScreen:
 
     def _on_tool_end(self, event: ToolFinished) -> None:
         self._changes.add(event.changes)
-        if event.state == "refused":
+        if event.state == "refused" and not event.call_id.startswith(CHECK_CALL):
             why = event.card.body if isinstance(event.card, TextCard) else ""
             self._refused = self._refused or (self._call_title, why)
         self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
@@ -292,6 +312,9 @@ class PlainScreen:
         answer, error = clean(self.answer), self._error_text()
         if answer:
             self._print(answer)
+        for mark, _, line in receipt_lines(self._end):
+            if mark != "✓" or not answer:
+                self._print_error(clean(f"{mark} {self._translator.render(line)}"))
         if error:
             self._print_error(clean(error))
         if self._was_asked and self.status == "refused":

@@ -116,7 +116,7 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
         for file, hook in self._hooks(event, tool):
             if is_read_only and not file.is_own:
                 continue
-            answer = run_hook(hook, given, self._terminal_ops.run_hook)
+            answer = run_hook(hook, given, self._terminal_ops.run_quietly)
             changes += answer.changes
             if answer.problem:
                 problems.append(_problem(hook, answer.problem))

@@ -69,6 +69,11 @@ class DataFolder:
         return self.path / "tools.json"
 
     @property
+    def checks(self) -> Path:
+        """The check commands of the project."""
+        return self.path / "checks.json"
+
+    @property
     def own_instructions(self) -> Path:
         """The person's own instructions, for every project."""
         return self.root / "AGENTS.md"

@@ -34,6 +34,7 @@ from modules.web.api.files_api import FilesApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
 from modules.web.api.preview_api import PreviewApi
+from modules.web.api.receipts_api import ReceiptsApi
 from modules.web.api.server_api import ServerApi, ServerInfo
 from modules.web.api.session_api import SessionApi
 from modules.web.api.sessions_api import DEFAULT_TURNS, SessionsApi
@@ -213,12 +214,14 @@ class WebServer:
             lambda: list(commands.values()),
             lambda: tools.specs,
         )
+        receipts = ReceiptsApi(self.registry)
         changes = ChangesApi(config.project, self.registry, self._listing.stat_cache)
         pictures = PicturesApi(self.registry)
         models = ModelApi(self.registry)
         previews = PreviewApi(self.registry)
         return routes_of(
-            *(server, sessions, api, models, pictures, changes, files, previews, self._tools)
+            *(server, sessions, api, models, pictures, changes, receipts, files, previews),
+            self._tools,
         )
 
     def run(self) -> None:

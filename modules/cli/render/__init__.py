@@ -26,6 +26,8 @@
                    it is asked for.
 - screen           The terminal screen: draws every event of a turn, and asks where a person must be
                    asked.
+- receipts         Receipts below an answer: what was run, what that stands for, and claims without
+                   any.
 - scrollback       The part printed for good, in the order in which it came: the model's text, and
                    all between.
 - theme            Looks of the terminal screen: one console, its colours, and the marks of Onefold.
@@ -36,6 +38,7 @@ EXPORTS = {
     "greeting": ["greet"],
     "heading": ["elide_middle"],
     "plain_cards": ["card_text", "picture_phrase"],
+    "receipts": ["receipt_lines"],
     "screen": ["CliScreen"],
     "theme": ["make_console"],
 }

@@ -44,6 +44,7 @@ from modules.cli.render.live_region import PROGRAM_ROWS, LiveCall, LiveRegion
 from modules.cli.render.markdown import WrappedText
 from modules.cli.render.plain_cards import duration, picture_phrase, usage_parts
 from modules.cli.render.program_view import ProgramCall, RecentPrograms
+from modules.cli.render.receipts import receipt_lines
 from modules.cli.render.scrollback import Scrollback
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -330,6 +331,8 @@ class CliScreen:
             self._print_mark(mark, style, event.detail or default_detail)
         for nth, line in enumerate(source_lines(event)):
             self._scrollback.print(self._dim(line), gap=not nth)
+        for mark, style, line in receipt_lines(event):
+            self._print_mark(mark, style, line)
         if event.still_open:
             self._scrollback.print(self._dim(event.still_open))
         number = phrase("turn {n}", n=self._turn)  # as /rewind, /fork and /undo want it

@@ -5,6 +5,8 @@
 - model_api     The API on the model of a session and on what its server takes.
 - pictures_api  Routes about the pictures of a session.
 - preview_api   The API on previews: links to what the jobs of a session serve.
+- receipts_api  The route about the receipts of a session: what was run, and whether it still
+                stands.
 - server_api    Routes about the server itself.
 - session_api   Actions of a page or a program in a session: the same over Socket.IO and over HTTP.
 - sessions_api  Routes about the stored sessions: the list of them, and one as it is stored.
@@ -17,6 +19,7 @@ EXPORTS = {
     "model_api": ["ModelApi"],
     "pictures_api": ["PicturesApi"],
     "preview_api": ["PreviewApi"],
+    "receipts_api": ["ReceiptsApi"],
     "server_api": ["ServerApi", "ServerInfo"],
     "session_api": ["SessionApi"],
     "sessions_api": ["DEFAULT_TURNS", "SessionsApi"],

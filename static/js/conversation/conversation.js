@@ -20,6 +20,7 @@ export function conversation(app) {
     fork: (turn) => app.fork(turn + 1, ""),
     send: (text) => app.send(text),
     undo: app.undo,
+    app,
   };
   const older = button({ class: "older", hidden: true, on: { click: loadOlder } }, t("Show earlier turns"));
   const list = h("div", { class: "items" });

@@ -10,6 +10,7 @@ import { MarkdownWriter } from "../markdown/writer.js";
 import { say, t } from "../i18n/translate.js";
 import { sources } from "./citations.js";
 import { explored } from "./grouping.js";
+import { receiptList } from "./receipts.js";
 import { callView } from "../cards/call.js";
 import { drawCard } from "../cards/cards.js";
 import { UndoButton } from "../cards/undo_button.js";
@@ -229,12 +230,14 @@ function endView(item, host) {
   update(item);
   const stillOpen = item.stillOpen && h("p", { class: "muted", text: say(item.stillOpen) });
   const read = sources(item, () => element);
+  const proof = receiptList(item, host);
   const element =
     item.why === "done"
       ? h(
           "footer",
           { class: "end" },
           read,
+          proof,
           stillOpen,
           facts && h("span", { class: "muted", text: facts }),
           undo.element,
@@ -251,6 +254,7 @@ function endView(item, host) {
             item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
           ),
           read,
+          proof,
           stillOpen,
           h("div", { class: "buttons" }, undo.element, forkButton(item, host), goOn),
         );

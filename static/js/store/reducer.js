@@ -121,10 +121,12 @@ const DRAWN = {
       still_open: stillOpen = null,
       citations = [],
       unknown_citations: unknown = [],
+      receipts = [],
+      claims = [],
     },
   ) => {
     const { turn } = transcript;
-    const end = { kind: "end", why, detail, seconds, usage, stillOpen, citations, unknown, turn };
+    const end = { kind: "end", why, detail, seconds, usage, stillOpen, citations, unknown, receipts, claims, turn };
     return { ...added(abandoned(answered(closed(transcript))), end), isRunning: false };
   },
 };

@@ -142,7 +142,8 @@ class FileTree {
   }
 
   #watch() {
-    this.app.connection.watch(this.folders.open, this.app.shownPaths?.() ?? []);
+    const paths = new Set([...(this.app.shownPaths?.() ?? []), ...(this.app.receiptPaths ?? [])]);
+    this.app.connection.watch(this.folders.open, [...paths]);
   }
 
   #refresh() {

@@ -105,6 +105,9 @@ def test_json_is_the_object_of_the_contract() -> None:
             "error_code": None,
             "citations": [],
             "unknown_citations": [],
+            "receipts": [],
+            "checks": {"state": "none", "commands": []},
+            "claims": [],
         },
     )
 

@@ -1,0 +1,25 @@
+"""The project's checks: found, run at the end of tasks, with receipts and claims held against them
+
+- check_list    The check commands of a project: said in the settings or by `/check`, or found in
+                its files.
+- claims        Claims of an answer: what it says was run or holds, told by rule.
+- commands      Commands of checks: which are the same, and which exit codes prove anything.
+- exit_codes    Exit codes of checks: which say that a project is not right, and which say nothing
+                of it.
+- feature       Checks of a project: run at the end of a task that changed files, and by hand.
+- finding       Finding the checks that a project names in its own files.
+- kept_checks   Check commands as a project keeps them, until the person says others.
+- parse_files   Looking at files without running them; this file runs in the sandbox.
+- proving       Holding claims against receipts: what each rests on, by rule and never by the
+                model's word.
+- receipt_texts Receipts in words, the same on every screen.
+- receipts      Receipts: what was run, and whether the files are still as they were then.
+- syntax        The syntax and the imports of what a task changed.
+- task_receipts Receipts of the task that goes on: what each call began from and left, and what was
+                changed.
+"""
+
+EXPORTS = {
+    "feature": ["Checks"],
+    "kept_checks": ["KeptChecks"],
+}

@@ -1,0 +1,137 @@
+"""Finding the checks that a project names in its own files.
+
+Only what a tool reads counts: no prose, and nothing is run to find out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from core.tools import ToolError
+from utils.i18n import UserError
+
+SOURCES = (
+    *("Makefile", "makefile", "GNUmakefile", "package.json", "pyproject.toml", "pytest.ini"),
+    *("setup.cfg", "tox.ini", "noxfile.py", "Cargo.toml", "go.mod"),
+)
+"""The files that name checks, at the top of the project."""
+_MAX_BYTES = 500_000  # of such a file
+_TEST_FOLDERS = ("tests", "test")
+_NPM_STUB = "no test specified"
+_TARGET = re.compile(r"^(check|test)\s*:(?!=)", re.MULTILINE)
+_TOX = re.compile(r"^\[(tox|testenv)", re.MULTILINE)
+_PYTEST_SECTION = re.compile(r"^\[(tool:)?pytest\]", re.MULTILINE)
+_OWN_FILES = re.compile(
+    r"(^|/)(conftest\.py|(pytest|tox|mypy|jest|vitest|\.mocharc|karma|babel|noxfile|phpunit)[^/]*"
+    r"|setup\.cfg|pyproject\.toml|package\.json|[Mm]akefile|GNUmakefile|Cargo\.toml|go\.mod"
+    r"|sitecustomize\.py|ruff\.toml|\.flake8|\.eslintrc[^/]*|tsconfig[^/]*\.json)$"
+)
+_TESTS = re.compile(
+    r"(^|/)(tests?|__tests__|spec)/|(^|/)test_[^/]*\.py$|_test\.(py|go|rs)$|\.(test|spec)\.\w+$"
+)
+
+
+class ProjectFiles(Protocol):
+    """The project, as far as checks are found in it."""
+
+    def read_bytes(self, path: str, limit: int = ...) -> bytes: ...
+    def list_names(self, path: str) -> Sequence[tuple[str, bool]]: ...
+
+
+def found_checks(project: ProjectFiles) -> list[str]:
+    """Return the commands that check *project*, as its own files name them; () for none."""
+    try:
+        top = dict(project.list_names(""))
+    except (ToolError, UserError):
+        return []
+    texts = {name: _read(project, name) for name in SOURCES if name in top and not top[name]}
+    return list(
+        dict.fromkeys(_commands(project, texts, {n for n, is_dir in top.items() if is_dir}))
+    )
+
+
+def _read(project: ProjectFiles, path: str) -> str:
+    try:
+        return project.read_bytes(path, _MAX_BYTES).decode("utf-8", "replace")
+    except (ToolError, UserError):
+        return ""
+
+
+def _commands(project: ProjectFiles, texts: dict[str, str], folders: set[str]) -> Iterator[str]:
+    makefile = next(
+        (texts[name] for name in ("GNUmakefile", "makefile", "Makefile") if name in texts), ""
+    )
+    targets = {match[1] for match in _TARGET.finditer(makefile)}
+    if targets:  # it says how all of it is checked
+        yield "make check" if "check" in targets else "make test"
+        return
+    if command := _python(project, texts, folders):
+        yield command
+    if _has_npm_test(texts.get("package.json", "")):
+        yield "npm test"
+    if "Cargo.toml" in texts:
+        yield "cargo test"
+    if "go.mod" in texts:
+        yield "go test ./..."
+
+
+def _python(project: ProjectFiles, texts: dict[str, str], folders: set[str]) -> str:
+    tools = _table(texts.get("pyproject.toml", "")).get("tool", {})
+    tools = tools if isinstance(tools, dict) else {}
+    has_section = any(
+        _PYTEST_SECTION.search(texts.get(name, ""))
+        for name in ("setup.cfg", "tox.ini", "pytest.ini")
+    )
+    if "pytest" in tools or has_section or "pytest.ini" in texts:
+        return "python3 -m pytest -q"
+    for folder in (one for one in _TEST_FOLDERS if one in folders):
+        if command := _test_folder(project, folder):
+            return command
+    if "tox" in tools or _TOX.search(texts.get("tox.ini", "")):
+        return "tox -q"
+    return "nox" if "noxfile.py" in texts else ""
+
+
+def _test_folder(project: ProjectFiles, folder: str) -> str:
+    """Return what runs the Python tests in *folder*, "" where there are none."""
+    try:
+        names = sorted(name for name, is_folder in project.list_names(folder) if not is_folder)
+    except (ToolError, UserError):
+        return ""
+    tests = [name for name in names if re.fullmatch(r"test_.*\.py|.*_test\.py", name)]
+    if not tests:
+        return ""
+    texts = [_read(project, f"{folder}/{name}") for name in tests[:20]]
+    is_unittest = all("unittest" in text and "pytest" not in text for text in texts)
+    return f"python3 -m unittest discover -s {folder}" if is_unittest else "python3 -m pytest -q"
+
+
+def _table(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _has_npm_test(text: str) -> bool:
+    try:
+        package = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return False
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    test = scripts.get("test") if isinstance(scripts, dict) else None
+    return isinstance(test, str) and bool(test.strip()) and _NPM_STUB not in test
+
+
+def is_test(path: str) -> bool:
+    """Return whether *path* has the name of a test, or is in a folder of tests."""
+    return bool(_TESTS.search(path))
+
+
+def is_part_of_checks(path: str, *, is_new: bool) -> bool:
+    """Return whether checks are made of the file *path*; a test that *is_new* weakens none."""
+    return bool(_OWN_FILES.search(path)) or (not is_new and is_test(path))

@@ -1,0 +1,82 @@
+"""Holding claims against receipts: what each rests on, by rule and never by the model's word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.conversation.proof import ChecksResult, Claim, Ground, Receipt
+from modules.checks.claims import FoundClaim
+from modules.checks.commands import does_anything, normalized, proves
+
+
+def checks_result(receipts: Sequence[Receipt], checks: Sequence[str]) -> ChecksResult:
+    """Return how *checks* stand by *receipts*, the last of each command counting.
+
+    They are green where each of them is, and red where one is, or a look at the syntax.
+    """
+    last = {normalized(one.command): one for one in receipts if one.is_check}
+    states = {command: receipt.state for command, receipt in last.items()}
+    commands = tuple(receipt.command for receipt in last.values())
+    if "red" in states.values():
+        return ChecksResult("red", commands)
+    wanted = [normalized(one) for one in checks]
+    if wanted and all(states.get(one) == "green" for one in wanted):
+        return ChecksResult("green", commands)
+    return ChecksResult("none", commands)
+
+
+def held_against(
+    found: FoundClaim,
+    receipts: Sequence[Receipt],
+    earlier: Sequence[Receipt],
+    checks: ChecksResult,
+    *,
+    ran: Sequence[str],
+    has_read: bool,
+) -> Claim:
+    """Return what *found* rests on: *receipts* of the task, those of *earlier* ones, or less.
+
+    *ran* are the commands that the model has run itself.
+    """
+    match found.kind:
+        case "ran":
+            is_supported = _was_run(found, ran)
+        case "passes":
+            is_supported = checks.state != "red" and _has_passed([*earlier, *receipts], checks)
+        case "verified":
+            is_supported = checks.state == "green" or (
+                checks.state != "red"
+                and any(one.state == "green" and does_anything(one.command) for one in receipts)
+            )
+    ground: Ground = "receipt" if is_supported else "reading" if has_read else "nothing"
+    return Claim(found.text, is_supported, ground)
+
+
+def by_sentence(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Return one claim for each sentence of *claims*: supported where all that it says is."""
+    merged: dict[str, Claim] = {}
+    for claim in claims:
+        before = merged.get(claim.text)
+        merged[claim.text] = before if before and not before.supported else claim
+    return tuple(merged.values())
+
+
+def _was_run(found: FoundClaim, runs: Sequence[str]) -> bool:
+    """Return whether what *found* names is among *runs*, whatever came of it."""
+    if found.commands:
+        return all(any(_names(name, run) for run in runs) for name in found.commands)
+    if any(word in found.text.lower() for word in ("test", "测试")):
+        return any(proves(run) for run in runs)
+    return bool(runs)
+
+
+def _names(name: str, run: str) -> bool:
+    """Return whether *name*, which stands as code in an answer, is what *run* is of."""
+    return name in run and normalized(name.split(maxsplit=1)[0]) not in ("echo", "printf")
+
+
+def _has_passed(receipts: Sequence[Receipt], checks: ChecksResult) -> bool:
+    """Return whether the newest run of each test command passed, and still stands."""
+    last = {one.command: one for one in receipts if proves(one.command, checks.commands)}
+    standing = [one.state for one in last.values() if one.state != "grey"]
+    return bool(standing) and "red" not in standing

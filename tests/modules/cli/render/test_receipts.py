@@ -1,0 +1,36 @@
+"""The lines below an answer say what was run, and what of the answer nothing supports."""
+
+from __future__ import annotations
+
+from core.conversation.proof import Claim, Receipt
+from core.events import TurnFinished
+from modules.cli.render.receipts import receipt_lines
+
+
+def lines(*receipts: Receipt, claims: tuple[Claim, ...] = ()) -> list[tuple[str, str, str]]:
+    event = TurnFinished("done", receipts=receipts, claims=claims)
+    return [(mark, style, str(line)) for mark, style, line in receipt_lines(event)]
+
+
+def test_the_last_run_of_a_check_is_told() -> None:
+    first = Receipt("make test", 2, "grey", ("a.py",), is_check=True)
+    last = Receipt("make test", 0, "green", is_check=True)
+    assert lines(first, last) == [("✓", "green", "make test passed (exit code 0)")]
+    assert lines(last, first) == [("○", "dim", "make test stands no more: a.py changed")]
+
+
+def test_a_check_that_the_task_changed_is_in_doubt() -> None:
+    receipt = Receipt("pytest", 0, "green", changed_checks=("conftest.py",), is_check=True)
+    told = "pytest passed, but the task changed what it checks by: conftest.py"
+    assert lines(receipt) == [("✓", "yellow", told)]
+
+
+def test_other_runs_are_told_where_something_is_claimed() -> None:
+    other = Receipt("python3\na.py\x1b[2J", 1, "red")
+    assert lines(other) == []
+    supported = Claim("I ran it.", True, "receipt")
+    doubted = Claim("Tests\x1b pass.", False, "reading")
+    assert lines(other, claims=(supported, doubted)) == [
+        ("✗", "red", "python3 a.py\\x1b[2J failed (exit code 1)"),
+        ("⚠", "yellow", "No run supports this, only reading: Tests\\x1b pass."),
+    ]

@@ -73,6 +73,7 @@ EXPORTS = {
         "ToolStarted",
         "TurnFinished",
         "TurnStarted",
+        "Waiting",
         "Warned",
     ],
     "feature": [
@@ -103,6 +104,7 @@ EXPORTS = {
         "FollowsSession",
         "HoldsResources",
         "KeepsState",
+        "LimitsSpending",
         "MarksProgress",
         "OffersCommands",
         "OffersTools",

@@ -96,6 +96,17 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """The next model call waits until *until* (seconds since the epoch), for the reason *why*.
+
+    It counts until the next event comes.
+    """
+
+    why: Phrase
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class StepFinished:
     """One model call is over and kept; *usage* is its own."""
 
@@ -226,6 +237,7 @@ Event = (
     | TextDelta
     | CallDrafted
     | Retrying
+    | Waiting
     | StepFinished
     | ThoughtKept
     | Warned

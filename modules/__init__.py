@@ -31,6 +31,7 @@
 - secrets/         Secrets: found, replaced by names before anybody sees them, and put back where
                    they work.
 - sessions/        The sessions of a project on disk.
+- spending/        What tasks cost, before and after, and the caps and hours that the person sets.
 - stdio_server/    Serving a protocol on standard input and output: what the room of each such
                    protocol needs.
 - storage/         SQLite and files for all that Onefold keeps, with every failure explained.

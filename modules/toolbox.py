@@ -46,6 +46,9 @@ from modules.sandbox.late_sandbox import LateSandbox, RememberedSandbox
 from modules.sandbox.types import Limits
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
+from modules.spending.feature import Spending
+from modules.spending.ledger import Ledger
+from modules.spending.past_tasks import PastTasks
 from modules.storage.data_folder import DataFolder
 from modules.storage.kept_switches import KeptSwitches
 from modules.terminal_ops import TerminalOps
@@ -123,6 +126,13 @@ def build_features(
         undo,
         history_tool,
         pictures,
+        Spending(
+            Ledger(data.spending),
+            PastTasks(data.past_tasks),
+            task_budget=settings.task_budget,
+            daily_budget=settings.daily_budget,
+            when=settings.when,
+        ),
         Switches(KeptSwitches(data.tool_switches)),
         MassDeletionGuard(undo, project.files),
         Fork(store, project.root, undo, data.root, picture_store),

@@ -36,7 +36,7 @@ from utils.llm.http.reply_failures import (
 from utils.llm.http.reply_limits import ReplyLimits
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import RequestBody
-from utils.llm.prices import PriceList
+from utils.llm.prices import PriceList, Tariff
 from utils.llm.profiles.refusals import adaptation_notice, parse_window, without_pictures
 from utils.llm.profiles.server_knowledge import ServerKnowledge, below
 from utils.llm.profiles.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
@@ -233,6 +233,11 @@ class ApiClient:
     def usual_profile(self) -> ServerProfile:
         """The profile of the model of now where nothing was learnt or said."""
         return self._known.usual(self.model)
+
+    @property
+    def tariff(self) -> Tariff | None:
+        """The price of the model of now, None where it is unknown."""
+        return self._prices.tariff(self.model)
 
     @property
     def is_well_known(self) -> bool:

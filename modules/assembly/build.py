@@ -29,6 +29,8 @@ def settings_of(options: Args) -> Settings:
             "approve": "all" if options.machine else options.approve,
             "operations_log": options.log or None,
             "trace": options.trace,
+            "task_budget": options.budget,
+            "when": options.when,
         }
     )
 

@@ -36,6 +36,7 @@ EXCLUSIVE_PAIRS = [
     *(("--machine", "--approve"), ("--machine", "--attach"), ("--trace", "--attach")),
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
     *(("--tools", other) for other in ("--web", "-p", "--attach", "--follow", "--resume", MESSAGE)),
+    *(("--budget", "--attach"), ("--when", "--attach")),
     *((MESSAGE, "--web"), (MESSAGE, "-p"), (MESSAGE, "--attach"), (MESSAGE, "--follow")),
 ]
 """Options of which only one can be meant."""
@@ -69,6 +70,8 @@ class Args:
     trace: str | None = None
     tools: str | None = None
     protocol: str | None = None
+    budget: str | None = None
+    when: str | None = None
 
     @property
     def has_screen(self) -> bool:

@@ -69,6 +69,16 @@ class DataFolder:
         return self.path / "tools.json"
 
     @property
+    def past_tasks(self) -> Path:
+        """What past tasks cost."""
+        return self.path / "past_tasks"
+
+    @property
+    def spending(self) -> Path:
+        """What was spent when, in every project."""
+        return self.root / "spending"
+
+    @property
     def own_instructions(self) -> Path:
         """The person's own instructions, for every project."""
         return self.root / "AGENTS.md"

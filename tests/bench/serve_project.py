@@ -49,6 +49,7 @@ class CommandedModel:
     """A model that does what the last message of the person says."""
 
     model = "obedient"
+    tariff = None
     is_well_known = True
     profile = usual_profile = ServerProfile()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, ProfileLearned, StreamItem, Wire
 from utils.llm.late_client import LateClient
+from utils.llm.prices import Tariff
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name
 from utils.llm.served_model import (
@@ -86,6 +87,11 @@ class ModelClient:
     def profile(self) -> ServerProfile:
         """Known properties of the server, for the current model."""
         return self._current_client().profile
+
+    @property
+    def tariff(self) -> Tariff | None:
+        """The price of the model of now, None where it is unknown."""
+        return self._current_client().tariff
 
     @property
     def is_well_known(self) -> bool:

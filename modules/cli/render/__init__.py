@@ -35,7 +35,7 @@ EXPORTS = {
     "call_titles": ["CallTitles"],
     "greeting": ["greet"],
     "heading": ["elide_middle"],
-    "plain_cards": ["card_text", "picture_phrase"],
+    "plain_cards": ["card_text", "duration", "picture_phrase"],
     "screen": ["CliScreen"],
     "theme": ["make_console"],
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Protocol
 
@@ -54,6 +54,9 @@ class NamedModel(Model, Protocol):
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to."""
+
+    def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
+        """Have *on_request* called with the body of each request, before that is sent."""
 
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has, none where it does not say.

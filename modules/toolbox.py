@@ -46,6 +46,8 @@ from modules.sandbox.late_sandbox import LateSandbox, RememberedSandbox
 from modules.sandbox.types import Limits
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
+from modules.sent_requests.feature import SentRequests
+from modules.sent_requests.request_log import RequestLog
 from modules.spending.feature import Spending
 from modules.spending.ledger import Ledger
 from modules.spending.past_tasks import PastTasks
@@ -136,7 +138,8 @@ def build_features(
         Switches(KeptSwitches(data.tool_switches)),
         MassDeletionGuard(undo, project.files),
         Fork(store, project.root, undo, data.root, picture_store),
-        Export(store, project.root, system_text, secrets.names_in),
+        SentRequests(request_log := RequestLog(data.requests)),
+        Export(store, project.root, request_log, system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if settings.keep_json else []),
         *_observers(project, data, settings),
     ]

@@ -81,6 +81,9 @@ class ScriptedModel:
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         self.read_picture = read_picture
 
+    def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
+        self.on_request = on_request
+
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""
         return []

@@ -7,7 +7,7 @@ import gc
 import random
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -130,6 +130,8 @@ class ApiClient:
         self._known = ServerKnowledge(self._api, self._base_url, profiles or ProfilesInMemory())
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
+        self.on_request: Callable[[bytes], None] = lambda _: None
+        """Called with the body of each request, before that is sent; must not raise."""
         self.may_probe = True
         """Whether the server may be looked at for what it says of the model."""
 
@@ -154,6 +156,7 @@ class ApiClient:
         other = copy.copy(self)
         other._writer = self._writer.for_other_conversation()
         other._cut = SilentCut()
+        other.on_request = lambda _: None
         return other
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
@@ -186,6 +189,7 @@ class ApiClient:
                 raise Stopped
             endpoint = self._get_endpoint(stop)
             body = self._write(messages, tools, think=think)
+            self.on_request(body)
             parser = self._api.make_parser(self._limits.calls, body, self._writer.profile)
             try:
                 path = below(self._writer.profile)

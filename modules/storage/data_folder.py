@@ -69,6 +69,11 @@ class DataFolder:
         return self.path / "tools.json"
 
     @property
+    def requests(self) -> Path:
+        """What was sent to the models, a file for each session."""
+        return self.path / "requests"
+
+    @property
     def past_tasks(self) -> Path:
         """What past tasks cost."""
         return self.path / "past_tasks"

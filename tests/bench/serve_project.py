@@ -57,6 +57,9 @@ class CommandedModel:
         """This server does not say what it has."""
         return []
 
+    def set_request_observer(self, on_request: object) -> None:
+        """This model is sent no bytes."""
+
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """This model looks at nothing."""
 

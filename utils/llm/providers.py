@@ -58,6 +58,7 @@ class ModelClient:
         self._open_client = open_client
         self._clients: dict[str, ApiClient] = {}
         self._read_picture: ReadPicture = read_no_picture
+        self._on_request: Callable[[bytes], None] = lambda _: None
 
     def warm(self) -> None:
         """Make ready what the first call needs; see `ApiClient.warm`."""
@@ -82,6 +83,12 @@ class ModelClient:
         self._read_picture = read_picture
         for client in self._made_clients():
             client.set_picture_reader(read_picture)
+
+    def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
+        """Have *on_request* called with the body of each request, before that is sent."""
+        self._on_request = on_request
+        for client in self._made_clients():
+            client.on_request = on_request
 
     @property
     def profile(self) -> ServerProfile:
@@ -200,6 +207,7 @@ class ModelClient:
     def _default_client(self) -> ApiClient:
         client = self._default.get()
         client.set_picture_reader(self._read_picture)
+        client.on_request = self._on_request
         return client
 
     def _current_client(self) -> ApiClient:
@@ -216,6 +224,7 @@ class ModelClient:
         if client is None:
             client = self._clients.setdefault(provider.name, self._open_client(provider, model))
             client.set_picture_reader(self._read_picture)
+            client.on_request = self._on_request
         if model:
             client.model = model
         return client

@@ -74,6 +74,11 @@ class Settings:
     max_tokens: int = field(default=65_536, metadata=kinds.number(int, 256, 393_216))
     context_limit: int = field(default=1_048_576, metadata=kinds.number(int, 4_096, 100_000_000))
     budget_usd: float = field(default=0.0, metadata=kinds.number(float, 0, 1_000_000))
+    task_budget: float = field(default=0.0, metadata=kinds.number(float, 0, 1_000_000))
+    daily_budget: float = field(default=0.0, metadata=kinds.number(float, 0, 1_000_000))
+    when: Literal["now", "off-peak"] = field(
+        default="now", metadata=kinds.choice("now", "off-peak")
+    )
     run_seconds: int = field(default=60, metadata=kinds.number(int, 1, 43_200))
     call_seconds: int = field(default=600, metadata=kinds.number(int, 1, 43_200))
     memory_mb: int = field(default=2_048, metadata=kinds.number(int, 64, 100_000_000))

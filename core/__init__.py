@@ -74,6 +74,7 @@ EXPORTS = {
         "ToolStarted",
         "TurnFinished",
         "TurnStarted",
+        "Waiting",
         "Warned",
     ],
     "feature": [
@@ -106,6 +107,7 @@ EXPORTS = {
         "FollowsSession",
         "HoldsResources",
         "KeepsState",
+        "LimitsSpending",
         "MarksProgress",
         "OffersCommands",
         "OffersTools",

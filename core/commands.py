@@ -23,6 +23,7 @@ from core.session_choice import SessionChoice, format_time
 from core.tools import Toolbox
 from utils.i18n import Phrase, Text, UserError, join_lines, phrase
 from utils.llm.completion import Usage
+from utils.llm.prices import in_money
 from utils.text.clean import visible
 from utils.text.lines import parse_number
 from utils.text.nearest import with_suggestion
@@ -73,6 +74,8 @@ class CommandContext(Protocol):
     def locked_by(self) -> Phrase | None: ...
     @property
     def usage(self) -> Usage: ...
+    @property
+    def yuan_per_dollar(self) -> float: ...
     @property
     def context_used(self) -> tuple[int, int]: ...
     def tokens_by_part(self) -> dict[str, int]: ...
@@ -392,12 +395,13 @@ class Commands(Feature):
             ),
             (phrase("Cache hits"), f"{hits:.0f} %"),
             (phrase("Cost"), self._price(usage)),
+            *self._context.features.cost_rows(),
         ]
 
     def _price(self, usage: Usage) -> Text:
         if usage.requests and not usage.cost_usd and not self._context.is_practice:
             return phrase("unknown: the settings have no price for this model")
-        return f"${usage.cost_usd:.4f}"
+        return in_money(usage.cost_usd, self._context.yuan_per_dollar)
 
 
 _MODE_NAMES = ", ".join(MODES)

@@ -109,6 +109,17 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """The next model call waits until *until* (seconds since the epoch), for the reason *why*.
+
+    It counts until the next event comes.
+    """
+
+    why: Phrase
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class StepFinished:
     """One model call is over and kept; *usage* is its own."""
 
@@ -250,6 +261,7 @@ Event = (
     | TextDelta
     | CallDrafted
     | Retrying
+    | Waiting
     | StepFinished
     | ThoughtKept
     | Warned

@@ -40,6 +40,9 @@ class SessionHandle(Protocol):
     def allows_all(self) -> bool:
         """Whether nobody is asked about anything: the approval mode is "all"."""
 
+    @property
+    def context_used(self) -> tuple[int, int]: ...
+
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it, with the state of the features; see `History`.
 

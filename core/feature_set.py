@@ -30,6 +30,7 @@ from core.hooks import (
     FollowsSession,
     HoldsResources,
     KeepsState,
+    LimitsSpending,
     MarksProgress,
     OffersCommands,
     OffersTools,
@@ -53,6 +54,7 @@ from core.loop.approval_flow import arguments_preview
 from core.redaction import map_strings
 from core.tools import Risk, RunningTool, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.completion import Usage
 
 if TYPE_CHECKING:
     from core.events import Informed
@@ -89,6 +91,7 @@ class FeatureSet:
         self._recorders = [one for one in features if isinstance(one, RecordsCalls)]
         self._confirming = [one for one in features if isinstance(one, ConfirmsCalls)]
         self._file_followers = [one for one in features if isinstance(one, FollowsFiles)]
+        self._spending = [one for one in features if isinstance(one, LimitsSpending)]
         self._starting = [one for one in features if isinstance(one, PreparesTurns)]
         self._finishing = [one for one in features if isinstance(one, FinishesTurns)]
         self._resting = [one for one in features if isinstance(one, RestsAfterTurns)]
@@ -253,6 +256,32 @@ class FeatureSet:
         for one in self._runners:
             return (yield from one.run_for_person(command, is_private=is_private))
         raise UserError(phrase("Nothing here runs commands."))
+
+    # --- what it costs ---------------------------------------------------------------------------
+
+    def on_spent(self, usage: Usage) -> None:
+        """Be told what one model call has cost, before that is kept."""
+        for one in self._spending:
+            one.on_spent(usage)
+
+    def spending_refusal(self) -> Phrase | None:
+        """Return why nothing more may be spent now, or None."""
+        refusals = (one.spending_refusal() for one in self._spending)
+        return next((refusal for refusal in refusals if refusal), None)
+
+    def cost_rows(self) -> list[tuple[Phrase, Text]]:
+        """Return their rows of `/cost`."""
+        return [row for one in self._spending for row in one.cost_rows()]
+
+    def spending_notice(self) -> Phrase | None:
+        """Return what is to be said of its cost before a task begins."""
+        notices = (one.spending_notice() for one in self._spending)
+        return next((notice for notice in notices if notice), None)
+
+    def spending_delay(self) -> tuple[Phrase, float] | None:
+        """Return why the next model call waits, and until when (seconds since the epoch)."""
+        delays = (one.spending_delay() for one in self._spending)
+        return next((delay for delay in delays if delay), None)
 
     # --- turns and the session -------------------------------------------------------------------
 

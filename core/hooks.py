@@ -26,6 +26,7 @@ from core.feature import (
 )
 from core.tools import Outcome, RunningTool, Tool
 from utils.i18n import Phrase, Text
+from utils.llm.completion import Usage
 
 if TYPE_CHECKING:
     from core.events import Informed
@@ -247,6 +248,34 @@ class FollowsFiles(ABC):
         """Take note of what a call did to the files."""
 
 
+# --- what it costs -------------------------------------------------------------------------------
+
+
+class LimitsSpending(ABC):
+    @abstractmethod
+    def on_spent(self, usage: Usage) -> None:
+        """Be told, from any thread, what one model call has cost, before that is kept."""
+
+    @abstractmethod
+    def spending_refusal(self) -> Phrase | None:
+        """Return why nothing more may be spent now; asked before every model call: be quick."""
+
+    @abstractmethod
+    def cost_rows(self) -> Iterable[tuple[Phrase, Text]]:
+        """Return rows for `/cost` and `/status`."""
+
+    @abstractmethod
+    def spending_notice(self) -> Phrase | None:
+        """Return what is to be said of its cost before a task begins, None where it is cheap."""
+
+    @abstractmethod
+    def spending_delay(self) -> tuple[Phrase, float] | None:
+        """Return why the next model call waits, and until when (seconds since the epoch).
+
+        Asked again while it waits; None where it may be made now.
+        """
+
+
 # --- turns ---------------------------------------------------------------------------------------
 
 
@@ -328,6 +357,7 @@ HOOKS: tuple[type[ABC], ...] = (
     RecordsCalls,
     ConfirmsCalls,
     FollowsFiles,
+    LimitsSpending,
     PreparesTurns,
     FinishesTurns,
     RestsAfterTurns,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -408,7 +409,7 @@ class MainTerminal:
 
     def over_budget_reason(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
-            return None
+            return self.features.spending_refusal()
         return phrase(
             "The budget of ${budget} for a session is used up (setting budget_usd).",
             budget=f"{self.budget_usd:g}",
@@ -437,6 +438,20 @@ class MainTerminal:
     def usage(self) -> Usage:
         """Everything that the session has used so far."""
         return self.history.usage
+
+    @property
+    def yuan_per_dollar(self) -> float:
+        """What the model's maker asks in yuan for one dollar of the session's cost.
+
+        0 where it has no list in yuan, or where the session had other models as well.
+        """
+        models = {
+            json.dumps(record.value)
+            for _, record in self.history.log
+            if isinstance(record, StateRecord) and record.name == "model"
+        }
+        tariff = self.model.tariff if len(models) <= 1 else None
+        return tariff.price.yuan if tariff else 0.0
 
     @property
     def context_used(self) -> tuple[int, int]:

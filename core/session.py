@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Protocol
 
-from core.conversation.history import History, TurnRecord
+from core.conversation.history import History, TurnRecord, usage_in
 from core.conversation.messages import Record, StateRecord
 from core.conversation.store import Store
 from core.feature_set import FeatureSet
@@ -16,6 +16,7 @@ from core.loop.thinking import Mode
 from core.loop.turn_context import Model
 from core.redaction import map_strings
 from utils.i18n import Phrase, UserError, phrase
+from utils.llm.prices import Tariff
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.llm.served_model import ModelChoice
 from utils.pictures import ReadPicture
@@ -37,6 +38,10 @@ class NamedModel(Model, Protocol):
     def profile(self) -> ServerProfile:
         """The profile of the server for the model of now, as far as it is known."""
 
+    @property
+    def tariff(self) -> Tariff | None:
+        """The price of the model of now, None where it is unknown."""
+
     def forget_profile(self) -> None:
         """Forget the learned profile."""
 
@@ -49,6 +54,9 @@ class NamedModel(Model, Protocol):
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to."""
+
+    def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
+        """Have *on_request* called with the body of each request, before that is sent."""
 
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has, none where it does not say.
@@ -282,4 +290,6 @@ class SessionManager:
 
     def record(self, record: Record) -> None:
         """Keep *record* without what nobody may see; it is durable on return."""
+        if usage := usage_in(record):
+            self._owner.features.on_spent(usage)
         self.history.append(map_strings(record, self._owner.features.redact))

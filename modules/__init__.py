@@ -36,7 +36,10 @@
 - sandbox/         Programs of the model, run so that they cannot do more than they should.
 - secrets/         Secrets: found, replaced by names before anybody sees them, and put back where
                    they work.
+- sent_requests/   Requests as they were sent to the model, kept with each session: their bytes, and
+                   when.
 - sessions/        The sessions of a project on disk.
+- spending/        What tasks cost, before and after, and the caps and hours that the person sets.
 - stdio_server/    Serving a protocol on standard input and output: what the room of each such
                    protocol needs.
 - storage/         SQLite and files for all that Onefold keeps, with every failure explained.

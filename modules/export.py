@@ -28,6 +28,7 @@ from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, FollowsSession
 from core.redaction import map_strings
+from modules.sent_requests.request_log import RequestLog, requests_as_json
 from utils.i18n import UserError, phrase
 from utils.text.codec import to_plain
 
@@ -39,12 +40,18 @@ class Export(Feature, BindsToSession, FollowsSession):
     """The command `/export`: the session as it is on disk, into a file of the person's choice."""
 
     def __init__(
-        self, store: Store, folder: Path, system: str, names_in: SecretNamesIn = lambda _text: ()
+        self,
+        store: Store,
+        folder: Path,
+        request_log: RequestLog,
+        system: str,
+        names_in: SecretNamesIn = lambda _text: (),
     ) -> None:
         """*folder* is where a relative path begins; *system* is the system text of the requests.
 
-        *names_in* knows the secrets in a text.
+        *request_log* has them as they were sent, and *names_in* knows the secrets in a text.
         """
+        self._request_log = request_log
         self._names_in = names_in
         self._store = store
         self._folder = folder
@@ -71,8 +78,10 @@ class Export(Feature, BindsToSession, FollowsSession):
             raise UserError(phrase("There is nothing to export yet."))
         records = [record for _, record in repaired(self._store.load(self._session))]
         info = self._store.info(self._session)
+        requests = self._requests(argument)
         if self._session_handle:  # a secret may have become one only after it was said
-            records, info = map_strings((records, info), self._session_handle.redact)
+            redact = self._session_handle.redact
+            records, info, requests = map_strings((records, info, requests), redact)
         try:
             path = self._folder / Path(argument).expanduser()
         except RuntimeError as error:  # "~somebody" whom the system does not know
@@ -80,13 +89,19 @@ class Export(Feature, BindsToSession, FollowsSession):
             raise UserError(
                 phrase("{path} cannot be written: {why}.", path=argument, why=why)
             ) from None
-        card = export(records, info, path, system=self._system)
+        card = export(records, info, path, system=self._system, requests=requests)
         names = sorted(self._names_in(path.read_text(encoding="utf-8", errors="replace")))
         if names:  # they are not hidden in this project
             warning = phrase("It holds secrets: {names}", names=", ".join(names))
             body = phrase("{above}\n{below}", above=str(path.resolve()), below=warning)
             card = TextCard(phrase("Exported"), body)
         return CommandAnswered("/export", card, changes=self._project_changes(path))
+
+    def _requests(self, name: str) -> list[dict[str, Any]]:
+        """Return the requests for an export called *name*, none for one to read."""
+        if not _is_json(Path(name)):
+            return []
+        return requests_as_json(self._request_log.read(self._session))
 
     def _project_changes(self, path: Path) -> tuple[Change, ...]:
         """Return what the file is to the project: nothing, if it is elsewhere."""
@@ -96,16 +111,23 @@ class Export(Feature, BindsToSession, FollowsSession):
         return (Change("created", path.relative_to(folder).as_posix()),)
 
 
-def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: str = "") -> Card:
+def export(
+    records: Sequence[Record],
+    info: SessionInfo,
+    path: Path,
+    *,
+    system: str = "",
+    requests: Sequence[Mapping[str, Any]] = (),
+) -> Card:
     """Write the session to *path*: JSON if that ends in ".json", else Markdown.
 
-    *system* is the system text of the requests, for JSON. Raises `UserError` when the file exists
-    or cannot be written, or is to be a page; half a file is never left.
+    *system* is the system text of the *requests*, both for JSON. Raises `UserError` when the file
+    exists or cannot be written, or is to be a page; half a file is never left.
     """
     if path.suffix.lower() in (".html", ".htm"):
         raise UserError(phrase("A page is exported in the browser; here choose .md or .json."))
-    if path.suffix.lower() == ".json":
-        document = to_json(records, info, system=system)
+    if _is_json(path):
+        document = to_json(records, info, system=system, requests=requests)
         data = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
         if not _has_utf8(data):
             data = json.dumps(document, indent=1) + "\n"
@@ -115,8 +137,17 @@ def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: 
     return TextCard(phrase("Exported"), str(path.resolve()))
 
 
-def to_json(records: Sequence[Record], info: SessionInfo, *, system: str = "") -> dict[str, Any]:
-    """Return the session with every message as it goes over the wire, and all that was kept."""
+def to_json(
+    records: Sequence[Record],
+    info: SessionInfo,
+    *,
+    system: str = "",
+    requests: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the session with every message as it goes over the wire, and all that was kept.
+
+    *requests* are those that were sent, oldest first (`modules.sent_requests`).
+    """
     system_messages: list[Wire] = [{"role": "system", "content": system}] if system else []
     messages = [record.to_wire() for record in records if not isinstance(record, StateRecord)]
     return {
@@ -127,7 +158,12 @@ def to_json(records: Sequence[Record], info: SessionInfo, *, system: str = "") -
         "parent": info.parent,
         "messages": system_messages + messages,
         "records": to_plain(list(records)),
+        "requests": list(requests),
     }
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() == ".json"
 
 
 def to_markdown(records: Sequence[Record], info: SessionInfo) -> str:

@@ -55,6 +55,11 @@ from modules.sandbox.late_sandbox import LateSandbox, RememberedSandbox
 from modules.sandbox.types import Limits
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
+from modules.sent_requests.feature import SentRequests
+from modules.sent_requests.request_log import RequestLog
+from modules.spending.feature import Spending
+from modules.spending.ledger import Ledger
+from modules.spending.past_tasks import PastTasks
 from modules.storage.data_folder import DataFolder
 from modules.storage.kept_switches import KeptSwitches
 from modules.terminal_ops import TerminalOps
@@ -149,11 +154,19 @@ def build_features(
         history_tool,
         earlier_sessions,
         pictures,
+        Spending(
+            Ledger(data.spending),
+            PastTasks(data.past_tasks),
+            task_budget=settings.task_budget,
+            daily_budget=settings.daily_budget,
+            when=settings.when,
+        ),
         Switches(KeptSwitches(data.tool_switches)),
         protection,
         MassDeletionGuard(undo, project.files),
         Fork(store, project.root, undo, data.root, picture_store),
-        Export(store, project.root, system_text, secrets.names_in),
+        SentRequests(request_log := RequestLog(data.requests)),
+        Export(store, project.root, request_log, system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if settings.keep_json else []),
         *_observers(project, data, settings),
     ]

@@ -20,6 +20,7 @@ from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.llm.prices import Tariff
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.llm.served_model import ModelChoice
 from utils.pictures import ReadPicture
@@ -53,6 +54,7 @@ class ScriptedModel:
     """Gives the prepared replies, one a request, and remembers what it was asked."""
 
     is_well_known = True
+    tariff: Tariff | None = None
 
     def __init__(self, *replies: list[Item]) -> None:
         self.model = "scripted"
@@ -78,6 +80,9 @@ class ScriptedModel:
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         self.read_picture = read_picture
+
+    def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
+        self.on_request = on_request
 
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""

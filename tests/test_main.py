@@ -711,3 +711,45 @@ def test_a_machine_of_its_own_goes_with_no_questions(onefold: Run, more: list[st
     result = onefold("--machine=yes-this-one", *more)
     assert result.returncode == 2
     assert "exclude each other" in one_line(result)
+
+
+def test_a_budget_ends_the_task_with_exit_3_and_it_goes_on_later(onefold: Run) -> None:
+    script: list[Step] = [
+        Call("update_todos", todos=[{"title": "one", "status": "pending"}]),
+        Say("All done."),
+    ]
+    with Simulator(script) as server:
+        capped = onefold(
+            *("-p", "plan", "--output", "json", "--budget", "0.000001"),
+            DEEPSEEK_BASE_URL=server.url,
+        )
+        result = json.loads(capped.stdout)
+        assert (capped.returncode, result["status"]) == (3, "budget")
+        assert result["error_code"] == "limit"
+        assert result["usage"]["cost_usd"] >= 0.000001
+        text = onefold("--resume", "-p", "go on", DEEPSEEK_BASE_URL=server.url)
+    assert (text.returncode, text.stdout) == (0, "All done.\n")
+
+
+def test_a_day_that_is_used_up_ends_the_next_task_before_it_costs(onefold: Run) -> None:
+    with Simulator([Say("One.")]) as server:
+        options = {"DEEPSEEK_BASE_URL": server.url, "ONEFOLD_DAILY_BUDGET": "0.000001"}
+        assert onefold("-p", "one", **options).returncode == 0
+        second = onefold("-p", "two", **options)
+    assert second.returncode == 3
+    assert "/budget day" in second.stderr
+    assert '--resume --budget USD -p "go on"' in second.stderr
+
+
+def test_a_budget_without_a_price_is_told_of_on_standard_error(onefold: Run) -> None:
+    options = ("-p", "/status", "--budget", "1")
+    assert onefold(*options).stderr == ""
+    (line,) = onefold(*options, "--model", "nobody-knows-it").stderr.splitlines()
+    assert "No budget can be kept with nobody-knows-it: " in line
+
+
+@pytest.mark.parametrize("budget", ["much", "-1", "nan"])
+def test_a_budget_is_a_number_of_dollars(onefold: Run, budget: str) -> None:
+    result = onefold("-p", "hi", "--budget", budget)
+    assert "task_budget" in one_line(result)
+    assert result.returncode == 2

@@ -7,7 +7,7 @@ import gc
 import random
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ from utils.llm.http.reply_failures import (
 from utils.llm.http.reply_limits import ReplyLimits
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import RequestBody
-from utils.llm.prices import PriceList
+from utils.llm.prices import PriceList, Tariff
 from utils.llm.profiles.refusals import adaptation_notice, parse_window, without_pictures
 from utils.llm.profiles.server_knowledge import ServerKnowledge, below
 from utils.llm.profiles.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
@@ -130,6 +130,8 @@ class ApiClient:
         self._known = ServerKnowledge(self._api, self._base_url, profiles or ProfilesInMemory())
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
+        self._on_request: Callable[[bytes], None] = lambda _: None
+        """Called with the body of each request, before that is sent; must not raise."""
         self.may_probe = True
         """Whether the server may be looked at for what it says of the model."""
 
@@ -154,7 +156,12 @@ class ApiClient:
         other = copy.copy(self)
         other._writer = self._writer.for_other_conversation()
         other._cut = SilentCut()
+        other._on_request = lambda _: None
         return other
+
+    def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
+        """Have *on_request* called with the body of each request, before that is sent."""
+        self._on_request = on_request
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to, for models that see."""
@@ -186,6 +193,7 @@ class ApiClient:
                 raise Stopped
             endpoint = self._get_endpoint(stop)
             body = self._write(messages, tools, think=think)
+            self._on_request(body)
             parser = self._api.make_parser(self._limits.calls, body, self._writer.profile)
             try:
                 path = below(self._writer.profile)
@@ -233,6 +241,11 @@ class ApiClient:
     def usual_profile(self) -> ServerProfile:
         """The profile of the model of now where nothing was learnt or said."""
         return self._known.usual(self.model)
+
+    @property
+    def tariff(self) -> Tariff | None:
+        """The price of the model of now, None where it is unknown."""
+        return self._prices.tariff(self.model)
 
     @property
     def is_well_known(self) -> bool:

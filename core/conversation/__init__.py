@@ -49,6 +49,7 @@ EXPORTS = {
         "lost_result",
         "repaired",
         "usage_record",
+        "usage_in",
     ],
     "message_queue": ["Conversation", "MessageQueue", "NOTHING_WAITS", "QueuedMessage"],
     "messages": [
@@ -92,5 +93,5 @@ EXPORTS = {
         "STOPPED_TEXT",
     ],
     "store": ["SessionInfo", "SessionMatch", "Store"],
-    "transcript": ["Packet", "Transcript", "replay_events", "turn_end_record"],
+    "transcript": ["Packet", "Transcript", "is_turn_end", "replay_events", "turn_end_record"],
 }

@@ -197,11 +197,8 @@ class History:
 
     def _append_to_log(self, turn: int, record: Record) -> None:
         self.log.append((turn, record))
-        match record:
-            case Assistant(usage=Usage() as usage):
-                self.usage += usage
-            case StateRecord("spent", value):
-                self.usage += from_plain(Usage, value)
+        if usage := usage_in(record):
+            self.usage += usage
 
     def _rebuild(self) -> None:
         self._reset()
@@ -295,6 +292,17 @@ def _count_in(sections: dict[str, str], update: Context) -> None:
 def usage_record(usage: Usage) -> StateRecord:
     """Return the record of what was spent on a call of which nothing else is kept."""
     return StateRecord(SPENT, to_plain(usage))
+
+
+def usage_in(record: Record) -> Usage | None:
+    """Return what *record* keeps of tokens and money spent, None where it keeps nothing of that."""
+    match record:
+        case Assistant(usage=usage):
+            return usage
+        case StateRecord("spent", value):
+            kept: Usage = from_plain(Usage, value)
+            return kept
+    return None
 
 
 def _message_of(record: Message) -> Wire:

@@ -60,6 +60,11 @@ def turn_end_record(turn: int, event: TurnFinished) -> StateRecord:
     return StateRecord(TURN_END, fields | told)
 
 
+def is_turn_end(record: Record) -> bool:
+    """Return whether *record* keeps that a turn ended otherwise than with the model's last word."""
+    return isinstance(record, StateRecord) and record.name == TURN_END
+
+
 class Transcript:
     """The events of a session, folded as they come: applied in order to an empty picture, they
     lead to the same one as all events that ever were. Not safe to use from several threads."""
@@ -82,7 +87,7 @@ class Transcript:
         if event["type"] == "TurnStarted":
             self._turns.append((event["turn"], []))
         events = self._turns[-1][1]
-        if events and events[-1]["type"] == "CallDrafted":
+        if events and events[-1]["type"] in ("CallDrafted", "Waiting"):
             events.pop()
         match event["type"]:
             case "ThinkingDelta" | "TextDelta" | "ToolOutput" if events and _continues(

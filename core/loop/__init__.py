@@ -19,6 +19,8 @@
 - response        One reply of the model: streamed, put together, and recorded.
 - shell_escape    The shell escape: `!COMMAND` is run as the person's own, `!!COMMAND` unknown to
                   the model.
+- spending        What a step costs, seen to before it is made: caps, dear hours, and what is said
+                  of them.
 - thinking        Think-once: which step thinks, and how what it concluded reaches the steps that do
                   not.
 - tool_calls      Running the calls of a reply: approval, the tool itself, its outcome, and one

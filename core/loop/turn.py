@@ -35,6 +35,7 @@ from core.loop.nudges import Nudges
 from core.loop.project_checks import checks_pass
 from core.loop.questions import ask_questions
 from core.loop.response import ReplyRead, read_reply
+from core.loop.spending import before_step
 from core.loop.thinking import conclusion, conclusion_note, thinks
 from core.loop.tool_calls import ApprovalTimer, notices, run_call
 from core.loop.turn_context import Turn, TurnContext
@@ -157,8 +158,8 @@ def _step(
     context: TurnContext, step: int, task: _Task
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Make one model call and run its tools; return the end of the turn, if this was it."""
-    if spent := context.over_budget_reason():
-        return task.end("budget", spent, "limit")
+    if refusal := (yield from before_step(context, step)):
+        return task.end("budget", refusal, "limit")
     think, task.must_think = task.must_think or thinks(context.mode, step), False
     yield from context.window.compact_if_needed()
     yield from ask_questions(context, task.approval_timer)

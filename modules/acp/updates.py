@@ -42,6 +42,7 @@ from core.events import (
     ToolStarted,
     TurnFinished,
     TurnStarted,
+    Waiting,
     Warned,
 )
 from core.tool_spec import ToolSpec
@@ -103,7 +104,7 @@ class Updates:
                     yield update_agent_thought_text(text)
             case Retrying(reason):
                 yield self.notice(phrase("{why} The reply begins anew.", why=reason))
-            case Warned(what) | Informed(what):
+            case Warned(what) | Informed(what) | Waiting(what):
                 yield self.notice(what)
             case ToolStarted():
                 yield from self._call_started(event)

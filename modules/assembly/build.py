@@ -30,6 +30,8 @@ def settings_of(options: Args) -> Settings:
             "operations_log": options.log or None,
             "trace": options.trace,
             "verify": True if options.verify else False if options.no_verify else None,
+            "task_budget": options.budget,
+            "when": options.when,
         }
     )
 

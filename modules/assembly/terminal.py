@@ -53,6 +53,7 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
             fails_on_red=settings.verify == "true",
         )
         prepare_for_task(terminal, schema)
+        tell_of_budget(terminal, translator)
         from modules.cli.print_task import run_task
 
         typed = options.task or ""
@@ -82,6 +83,15 @@ def prepare_for_task(terminal: MainTerminal, schema: AnswerSchema | None) -> Non
         jobs.ends_with_task = True
     if schema and (answer_format := terminal.features.find(AnswerFormat)):
         answer_format.schema = schema
+
+
+def tell_of_budget(terminal: MainTerminal, translator: Translator) -> None:
+    """Say where no budget can be kept: a program would not hear of it otherwise."""
+    from modules.spending.feature import Spending
+
+    if spending := terminal.features.find(Spending):
+        for warning in spending.warnings():
+            print_error(translator.render(warning))
 
 
 def run_dialogue(

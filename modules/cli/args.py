@@ -37,6 +37,7 @@ EXCLUSIVE_PAIRS = [
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
     ("--verify", "--no-verify"),
     *(("--tools", other) for other in ("--web", "-p", "--attach", "--follow", "--resume", MESSAGE)),
+    *(("--budget", "--attach"), ("--when", "--attach")),
     *((MESSAGE, "--web"), (MESSAGE, "-p"), (MESSAGE, "--attach"), (MESSAGE, "--follow")),
 ]
 """Options of which only one can be meant."""
@@ -74,6 +75,8 @@ class Args:
     protocol: str | None = None
     verify: bool = False
     no_verify: bool = False
+    budget: str | None = None
+    when: str | None = None
 
     @property
     def has_screen(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from utils.i18n import Phrase, phrase
 
 if TYPE_CHECKING:
+    from core.events import EndReason
     from core.feature import Command
 
 
@@ -29,5 +30,10 @@ def hint_for(first_line: str, commands: Mapping[str, Command]) -> Phrase | None:
     )
 
 
-def hint_at_the_limit() -> Phrase:
-    return phrase('To continue: --resume -p "go on"')
+def hint_after(why: EndReason) -> Phrase | None:
+    """Return how to go on with a task that ended so, None where there is nothing to go on with."""
+    if why == "step_limit":
+        return phrase('To continue: --resume -p "go on"')
+    if why == "budget":
+        return phrase('To continue: --resume --budget USD -p "go on"')
+    return None

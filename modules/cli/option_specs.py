@@ -138,6 +138,12 @@ OPTIONS = (
         phrase("What to ask before doing; guarded unless said."),
         choices=("guarded", "ask", "read-only", "all"),
     ),
+    OptionSpec(("--budget",), phrase("What each task may cost, in US dollars."), "USD"),
+    OptionSpec(
+        ("--when",),
+        phrase("When to ask the model; off-peak waits for its cheap hours."),
+        choices=("off-peak", "now"),
+    ),
     OptionSpec(
         ("--verify",), phrase("Let a task with -p end with 5 where the project's checks fail.")
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -35,11 +36,12 @@ from core.events import (
     ToolStarted,
     TurnFinished,
     TurnStarted,
+    Waiting,
     Warned,
 )
-from modules.cli.next_steps import hint_at_the_limit, hint_for
+from modules.cli.next_steps import hint_after, hint_for
 from modules.cli.render.call_titles import CallTitles
-from modules.cli.render.plain_cards import card_text, picture_phrase
+from modules.cli.render.plain_cards import card_text, duration, picture_phrase
 from modules.cli.render.receipts import receipt_lines
 from modules.cli.task_changes import TaskChanges
 from modules.translator import Translator
@@ -149,6 +151,8 @@ class PlainScreen:
                 self._on_tool_end(event)
             case Warned() if self._is_loss_question:
                 self._on_revert(event)
+            case Waiting():
+                self._print_error(self._translator.render(_waiting_phrase(event)))
             case Informed():
                 self._changes.add(event.changes)
                 self._say(event.what)
@@ -292,7 +296,7 @@ class PlainScreen:
     def _on_turn_end(self, event: TurnFinished) -> None:
         if event.still_open:
             self._say(event.still_open)
-        self._hint = hint_at_the_limit() if event.why == "step_limit" else None
+        self._hint = hint_after(event.why)
         self._status = "error" if event.why == "interrupted" else event.why
         self._error, self._error_code = event.detail or "", event.error_code
         self._end = event
@@ -361,6 +365,11 @@ class PlainScreen:
     def _print_error(self, line: str) -> None:
         with suppress(OutputLost):  # nobody listens
             _write(self._err, line)
+
+
+def _waiting_phrase(event: Waiting) -> Phrase:
+    left = duration(max(0, round(event.until - time.time())))
+    return phrase("{why}: {time} left. Ctrl-C stops.", why=event.why, time=left)
 
 
 def _write(file: TextIO, text: str) -> None:

@@ -275,6 +275,7 @@ def make_screen(
         CallTitles(terminal.tools.specs),
         approver=keyboard,
         is_practice=lambda: terminal.is_practice,
+        yuan=lambda: terminal.yuan_per_dollar,
     )
     typed_ahead.leave_screen, typed_ahead.show_all = screen.without_live_lines, screen.show_all
     return screen

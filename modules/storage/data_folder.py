@@ -74,6 +74,21 @@ class DataFolder:
         return self.path / "checks.json"
 
     @property
+    def requests(self) -> Path:
+        """What was sent to the models, a file for each session."""
+        return self.path / "requests"
+
+    @property
+    def past_tasks(self) -> Path:
+        """What past tasks cost."""
+        return self.path / "past_tasks"
+
+    @property
+    def spending(self) -> Path:
+        """What was spent when, in every project."""
+        return self.root / "spending"
+
+    @property
     def own_instructions(self) -> Path:
         """The person's own instructions, for every project."""
         return self.root / "AGENTS.md"

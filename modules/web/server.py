@@ -24,6 +24,7 @@ from modules.pictures.picture_store import PictureStore
 from modules.preview.feature import Previews
 from modules.preview.gateway import PreviewGateway
 from modules.secrets.redactor import Secrets
+from modules.sent_requests.request_log import RequestLog
 from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.tool_tester.cases import ToolCases
@@ -117,6 +118,7 @@ class WebServer:
             self._redactor,
             is_watched=self._is_watched,
             pictures=PictureStore(config.data.pictures),
+            requests=RequestLog(config.data.requests),
         )
         self._tools = ToolsApi(
             self.registry,

@@ -49,12 +49,16 @@ class CommandedModel:
     """A model that does what the last message of the person says."""
 
     model = "obedient"
+    tariff = None
     is_well_known = True
     profile = usual_profile = ServerProfile()
 
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""
         return []
+
+    def set_request_observer(self, on_request: object) -> None:
+        """This model is sent no bytes."""
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """This model looks at nothing."""

@@ -217,3 +217,11 @@ test("a question about the task is over when the task goes on, or ends", () => {
   assert.equal(apply(loop, { type: "StepStarted", step: 2, thinks: false }).items[1].question, null);
   assert.equal(apply(loop, { type: "TurnFinished", why: "step_limit" }).items[1].question, null);
 });
+
+test("what is waited for is there until the next event", () => {
+  const waiting = { type: "Waiting", why: "w", until: 7 };
+  const before = applyAll([started, waiting]);
+  assert.deepEqual(before.items.at(-1), { key: "1", kind: "waiting", why: "w", until: 7 });
+  assert.deepEqual(kinds(apply(before, { type: "StepStarted", step: 1 })), ["person"]);
+  assert.deepEqual(kinds(apply(before, { type: "TurnFinished", why: "stopped" })), ["person", "end"]);
+});

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 _SATURDAY = 5
+_HOUR_SECONDS = 3600
 _DATE = re.compile(r"-20\d{6}$")
 
 
@@ -19,7 +20,8 @@ class Price:
 
     *write* and *write_long* are for what goes into the cache, 0 where that costs no more than
     *miss*. *has_peak*: it is dearer at times. Of a prompt of more than *long_prompt* tokens, 0 for
-    none, all costs *long_factor* times as much.
+    none, all costs *long_factor* times as much. *yuan* is what its maker's list in yuan asks for
+    what is one dollar in this one, 0 where there is no such list.
     """
 
     hit: float
@@ -30,10 +32,11 @@ class Price:
     has_peak: bool = True
     long_prompt: int = 0
     long_factor: float = 1.0
+    yuan: float = 0.0
 
 
-_FLASH = Price(hit=0.003, miss=0.15, output=0.60)
-_PRO = Price(hit=0.022, miss=0.66, output=1.98)
+_FLASH = Price(hit=0.003, miss=0.15, output=0.60, yuan=1 / 0.15)
+_PRO = Price(hit=0.022, miss=0.66, output=1.98, yuan=4.5 / 0.66)
 
 
 def _claude(
@@ -83,8 +86,33 @@ KNOWN_PRICES: Mapping[str, Price] = MappingProxyType(
 """Prices by model.
 
 DeepSeek's are from https://api-docs.deepseek.com/quick_start/pricing on 2026-10-27; its two
-`v4-flash` names are served and billed as flash.
+`v4-flash` names are served and billed as flash. Its list in yuan (0.02, 1 and 4; 0.15, 4.5 and
+13.5) asks as many times the dollars for each kind of token.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """The *price* of one model, and its dear hours; see `PriceList`."""
+
+    price: Price
+    peak_factor: float
+    peak_hours: tuple[tuple[int, int], ...]
+
+    def factor(self, timestamp: float) -> float:
+        """Return how many times the off-peak price holds at *timestamp* (seconds since 1970)."""
+        return self.peak_factor if self.is_peak(timestamp) else 1.0
+
+    def is_peak(self, timestamp: float) -> bool:
+        when = datetime.fromtimestamp(timestamp, UTC)
+        is_workday = self.price.has_peak and when.weekday() < _SATURDAY
+        return is_workday and any(start <= when.hour < end for start, end in self.peak_hours)
+
+    def off_peak_from(self, timestamp: float) -> float:
+        """Return when it is off-peak next: *timestamp* itself where it is then."""
+        while self.is_peak(timestamp):
+            timestamp += _HOUR_SECONDS - timestamp % _HOUR_SECONDS
+        return timestamp
 
 
 @dataclass(frozen=True)
@@ -117,6 +145,11 @@ class PriceList:
         """Return whether *model* has a price; the cost of one that has none is given as 0."""
         return self._price(model) is not None
 
+    def tariff(self, model: str) -> Tariff | None:
+        """Return the price of *model* with its hours, None where it has none."""
+        price = self._price(model)
+        return Tariff(price, self.peak_factor, self.peak_hours) if price else None
+
     def cost(
         self,
         model: str,
@@ -142,18 +175,16 @@ class PriceList:
         dollars /= 1_000_000
         if price.long_prompt and hit + miss > price.long_prompt:
             dollars *= price.long_factor
-        if price.has_peak:
-            dollars *= self._factor(datetime.fromtimestamp(timestamp, UTC))
-        return dollars
+        return dollars * Tariff(price, self.peak_factor, self.peak_hours).factor(timestamp)
 
     def _price(self, model: str) -> Price | None:
         """Return the price of *model*, that of the same name without a date at its end included."""
         return self.prices.get(model) or self.prices.get(_DATE.sub("", model))
 
-    def _factor(self, when: datetime) -> float:
-        is_workday = when.weekday() < _SATURDAY
-        is_peak = is_workday and any(start <= when.hour < end for start, end in self.peak_hours)
-        return self.peak_factor if is_peak else 1.0
+
+def in_money(dollars: float, yuan: float) -> str:
+    """Return *dollars* as money, with what they are at so many *yuan* each; 0: dollars alone."""
+    return f"${dollars:.4f} (¥{dollars * yuan:.4f})" if yuan else f"${dollars:.4f}"
 
 
 def _parse_price(price: Mapping[str, Any]) -> Price:
@@ -165,4 +196,5 @@ def _parse_price(price: Mapping[str, Any]) -> Price:
         write=float(price.get("write", 0)),
         write_long=float(price.get("write_long", 0)),
         has_peak=bool(price.get("has_peak", True)),
+        yuan=float(price.get("yuan", 0)),
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, ProfileLearned, StreamItem, Wire
 from utils.llm.late_client import LateClient
+from utils.llm.prices import Tariff
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name
 from utils.llm.served_model import (
@@ -57,6 +58,7 @@ class ModelClient:
         self._open_client = open_client
         self._clients: dict[str, ApiClient] = {}
         self._read_picture: ReadPicture = read_no_picture
+        self._on_request: Callable[[bytes], None] = lambda _: None
 
     def warm(self) -> None:
         """Make ready what the first call needs; see `ApiClient.warm`."""
@@ -82,10 +84,21 @@ class ModelClient:
         for client in self._made_clients():
             client.set_picture_reader(read_picture)
 
+    def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
+        """Have *on_request* called with the body of each request, before that is sent."""
+        self._on_request = on_request
+        for client in self._made_clients():
+            client.set_request_observer(on_request)
+
     @property
     def profile(self) -> ServerProfile:
         """Known properties of the server, for the current model."""
         return self._current_client().profile
+
+    @property
+    def tariff(self) -> Tariff | None:
+        """The price of the model of now, None where it is unknown."""
+        return self._current_client().tariff
 
     @property
     def is_well_known(self) -> bool:
@@ -194,6 +207,7 @@ class ModelClient:
     def _default_client(self) -> ApiClient:
         client = self._default.get()
         client.set_picture_reader(self._read_picture)
+        client.set_request_observer(self._on_request)
         return client
 
     def _current_client(self) -> ApiClient:
@@ -210,6 +224,7 @@ class ModelClient:
         if client is None:
             client = self._clients.setdefault(provider.name, self._open_client(provider, model))
             client.set_picture_reader(self._read_picture)
+            client.set_request_observer(self._on_request)
         if model:
             client.model = model
         return client

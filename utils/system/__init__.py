@@ -31,7 +31,7 @@ EXPORTS = {
     "own_command": ["install_command", "own_command", "own_name"],
     "process_identity": ["is_running", "start_ticks"],
     "programs": ["search_path_outside", "system_program"],
-    "rotated_lines": ["LineFollower", "append_line"],
+    "rotated_lines": ["all_files", "LineFollower", "append_line"],
     "shared_file": ["SharedFile", "Stamp"],
     "sockets": ["shut_down"],
     "streams": ["OutputLost", "print_error", "repair_streams"],

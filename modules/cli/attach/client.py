@@ -86,6 +86,7 @@ class AttachClient:
             _titles(link),
             approver=approver,
             is_practice=lambda: self._session.state["practice"],
+            yuan=lambda: self._session.state.get("yuan", 0.0),
         )
         typed_ahead.leave_screen, typed_ahead.show_all = (
             self._screen.without_live_lines,

@@ -37,7 +37,7 @@ EXPORTS = {
     "call_titles": ["CallTitles"],
     "greeting": ["greet"],
     "heading": ["elide_middle"],
-    "plain_cards": ["card_text", "picture_phrase"],
+    "plain_cards": ["card_text", "duration", "picture_phrase"],
     "receipts": ["receipt_lines"],
     "screen": ["CliScreen"],
     "theme": ["make_console"],

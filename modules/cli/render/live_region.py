@@ -73,6 +73,8 @@ class LiveRegion:
         self.typed: Sequence[str] = ()
         self._activity: Phrase | None = None
         self._activity_since = 0.0
+        self.until: float | None = None
+        """When what is waited for comes, in seconds since the epoch."""
         self._thinking_tail = ""
 
     def begin(self, activity: Phrase) -> None:
@@ -80,6 +82,12 @@ class LiveRegion:
         if self._activity is None or activity.template != self._activity.template:
             self._activity_since = time.monotonic()
         self._activity = activity
+        self.until = None
+
+    def wait(self, why: Phrase, until: float) -> None:
+        """Say that nothing goes on until *until* (seconds since the epoch), and count down."""
+        self.begin(why)
+        self.until = until
 
     def think(self, text: str) -> None:
         self._thinking_tail = (self._thinking_tail + text)[-TAIL_CHARACTERS:]
@@ -141,8 +149,10 @@ class LiveRegion:
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{self._spinner()} ", "cyan")
         line.append(clean(self._translator.render(activity)))
-        seconds = int(time.monotonic() - self._activity_since)
-        if seconds:
+        if self.until is not None:
+            left = phrase("{time} left", time=duration(max(0, round(self.until - time.time()))))
+            line.append(f" · {self._translator.render(left)}", "dim")
+        elif seconds := int(time.monotonic() - self._activity_since):
             line.append(f" · {duration(seconds)}", "dim")
         line.append(f" · {self._hint()}", "dim")
         return line

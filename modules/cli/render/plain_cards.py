@@ -24,6 +24,7 @@ from core.cards import (
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
+from utils.llm.prices import in_money
 from utils.pictures import Picture
 from utils.text.clean import clean, visible, visible_lines, visible_text
 from utils.text.lines import format_size
@@ -195,8 +196,11 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
-def usage_parts(usage: Usage) -> list[Text]:
-    """Return what a turn used, by parts; nothing when the model was not asked."""
+def usage_parts(usage: Usage, yuan: float = 0.0) -> list[Text]:
+    """Return what a turn used, by parts; nothing when the model was not asked.
+
+    *yuan* is what a dollar of it is in yuan; 0: its cost is in dollars alone.
+    """
     if not usage.requests:
         return []
     cached = round(100 * usage.cache_hit_tokens / max(usage.prompt_tokens, 1))
@@ -205,5 +209,5 @@ def usage_parts(usage: Usage) -> list[Text]:
             "{n} tokens sent, {cached} % from cache", n=f"{usage.prompt_tokens:,}", cached=cached
         ),
         phrase("{n} received", n=f"{usage.completion_tokens:,}"),
-        f"${usage.cost_usd:.4f}",
+        in_money(usage.cost_usd, yuan),
     ]

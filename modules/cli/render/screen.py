@@ -32,6 +32,7 @@ from core.events import (
     ToolStarted,
     TurnFinished,
     TurnStarted,
+    Waiting,
     Warned,
 )
 from modules.cli.input.approval_input import Approver
@@ -72,9 +73,12 @@ class CliScreen:
         *,
         approver: Approver | None = None,
         is_practice: Callable[[], bool] = lambda: False,
+        yuan: Callable[[], float] = lambda: 0.0,
     ) -> None:
+        """*yuan* is what a dollar of a turn's cost is in yuan, 0 for a cost in dollars alone."""
         self._translator = translator
         self._is_practice = is_practice
+        self._yuan = yuan
         self._renderer = CardRenderer(translator, titles, has_show_all_key=approver is not None)
         self._programs = RecentPrograms()
         self._live_region = LiveRegion(translator, self._renderer)
@@ -213,6 +217,8 @@ class CliScreen:
                 self._on_call_drafted(event)
             case Retrying():
                 self._on_retrying(event)
+            case Waiting():
+                self._on_waiting(event)
             case StepFinished():
                 self._scrollback.flush()
                 self._set_activity(phrase("Working"))
@@ -313,6 +319,12 @@ class CliScreen:
         attempt, seconds = event.attempt, duration(event.seconds)
         self._set_activity(phrase("Asking again in {time} (try {n})", time=seconds, n=attempt))
 
+    def _on_waiting(self, event: Waiting) -> None:
+        if not self._display.is_live:  # nothing would be seen of it
+            self._print_mark("…", "yellow", event.why)
+        self._live_region.wait(event.why, event.until)
+        self._draw_soon()
+
     def _answer(self, event: CommandAnswered) -> None:
         if event.effect == "clear" and self._display.is_live:
             self._display.console.clear()
@@ -336,7 +348,8 @@ class CliScreen:
         if event.still_open:
             self._scrollback.print(self._dim(event.still_open))
         number = phrase("turn {n}", n=self._turn)  # as /rewind, /fork and /undo want it
-        parts = [number, *usage_parts(event.usage), duration(event.seconds)]
+        money = usage_parts(event.usage, self._yuan())
+        parts = [number, *money, duration(event.seconds)]
         if self._is_practice():
             parts.append(PRACTICE)
         self._scrollback.print(self._dim(" · ".join(map(self._translator.render, parts))))

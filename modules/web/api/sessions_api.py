@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, Any, Literal, assert_never
 
 from core.conversation.history import repaired
 from core.conversation.transcript import Packet
 from core.redaction import map_strings
 from modules.export import to_json, to_markdown
+from modules.sent_requests.request_log import requests_as_json
 from modules.web.api.files_api import attachment
 from modules.web.http.errors import as_api_errors
 from modules.web.http.params import Bounds
@@ -120,7 +121,7 @@ class SessionsApi:
             case "md":
                 return _attachment(f"{id}.md", to_markdown(records, info), "text/markdown")
             case "json":
-                text = json.dumps(to_json(records, info), indent=1)
+                text = json.dumps(to_json(records, info, requests=self._requests(id)), indent=1)
                 return _attachment(f"{id}.json", text, "application/json")
             case "html":
                 _, events = self._registry.open(id).snapshot.earlier(2**31, 2**31)
@@ -128,6 +129,11 @@ class SessionsApi:
                 return _attachment(f"{id}.html", page, "text/html")
             case _:
                 assert_never(format)
+
+    def _requests(self, session: str) -> list[dict[str, Any]]:
+        with as_api_errors():
+            requests = requests_as_json(self._registry.requests.read(session))
+        return map_strings(requests, self._redactor.redact)
 
     @route(
         "GET",

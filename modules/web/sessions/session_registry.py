@@ -12,6 +12,7 @@ from core.conversation.message_queue import NOTHING_WAITS
 from core.conversation.store import SessionInfo, SessionMatch
 from core.conversation.transcript import Packet
 from modules.pictures.picture_store import PictureStore
+from modules.sent_requests.request_log import RequestLog
 from modules.sessions.store import Sessions
 from modules.web.http.errors import ApiError, as_api_errors
 from modules.web.sessions.notifier import OnError, Publish
@@ -40,6 +41,7 @@ class SessionRegistry:
         *,
         is_watched: Callable[[str], bool] = lambda _: False,
         pictures: PictureStore,
+        requests: RequestLog,
     ) -> None:
         self.store = store
         self._make_terminal = make_terminal
@@ -48,6 +50,7 @@ class SessionRegistry:
         self._redactor = redactor
         self._is_watched = is_watched
         self._pictures = pictures
+        self.requests = requests
         self._runners: dict[str, SessionRunner] = {}
         self._lock = threading.Lock()
         self._runners_lock = threading.Lock()  # held for a moment only, over what is in `_runners`
@@ -133,6 +136,7 @@ class SessionRegistry:
                     runner.close()
                 self.store.delete(session)
                 self._pictures.forget(session)
+                self.requests.forget(session)
         self._publish("session", session, {"id": session, "deleted": True})
 
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:

@@ -92,6 +92,7 @@ class SessionSnapshot:
             "patterns": list(terminal.approval.patterns),
             "context": {"used": used, "limit": limit, "parts": terminal.tokens_by_part()},
             "usage": to_plain(terminal.usage),
+            "yuan": terminal.yuan_per_dollar,
             "focus": self.focus(),
             "todos": self._todos(),
             "background": self._background(),

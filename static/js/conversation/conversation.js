@@ -19,6 +19,7 @@ export function conversation(app) {
     pictureAddress: (digest) => api.pictureAddress(app.state.session, digest),
     fork: (turn) => app.fork(turn + 1, ""),
     send: (text) => app.send(text),
+    app,
     undo: app.undo,
     app,
   };

@@ -2,7 +2,7 @@
 
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { count, legible } from "../lib/format.js";
+import { count, legible, money } from "../lib/format.js";
 import { duration } from "../lib/time.js";
 import { copyButton } from "../markdown/code_block.js";
 import { markdownReady } from "../markdown/markdown.js";
@@ -16,7 +16,7 @@ import { drawCard } from "../cards/cards.js";
 import { UndoButton } from "../cards/undo_button.js";
 import { userMessage } from "./user_message.js";
 
-/** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string, pictures?: any[]) => void, pictureAddress?: (digest: string) => string, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
+/** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string, pictures?: any[]) => void, pictureAddress?: (digest: string) => string, fork?: (turn: number) => void, send?: (text: string) => void, app?: import("../app.js").App}} Host */
 
 const VIEWS = {
   person: userMessage,
@@ -25,6 +25,7 @@ const VIEWS = {
   call: callView,
   group: groupView,
   retry: retryView,
+  waiting: waitingView,
   thought: thoughtView,
   warning: warningView,
   info: infoView,
@@ -160,6 +161,20 @@ function retryView(item) {
   return { element: h("p", { class: "remark" }, icon("refresh"), `${reason} · ${words}`) };
 }
 
+function waitingView(item) {
+  const words = h("span", {});
+  const element = h("p", { class: "remark waiting" }, icon("moon"), words);
+  const tick = () => {
+    const left = Math.max(0, item.until - Date.now() / 1000);
+    retext(words, `${say(item.why)} · ${t("{time} left", { time: duration(left) })}`);
+    if (left && (element.isConnected || !wasShown)) setTimeout(tick, 1000);
+    wasShown ||= element.isConnected;
+  };
+  let wasShown = false;
+  tick();
+  return { element };
+}
+
 function thoughtView(item) {
   return {
     element: h(
@@ -203,6 +218,9 @@ function commandView(item, host) {
 
 const written = (n) => (n === 1 ? t("1 token written") : t("{n} tokens written", { n: count(n) }));
 
+const cost = (dollars, yuan) =>
+  yuan ? `${money(dollars)} (¥${(dollars * yuan).toFixed(4)})` : money(dollars);
+
 const WHYS = {
   done: () => "",
   stopped: () => t("Stopped"),
@@ -218,6 +236,7 @@ function endView(item, host) {
     item.turn ? t("turn {n}", { n: item.turn }) : "",
     item.seconds ? duration(item.seconds) : "",
     usage.completion_tokens ? written(usage.completion_tokens) : "",
+    usage.cost_usd ? cost(usage.cost_usd, host.app?.state.sessionState?.yuan) : "",
   ]
     .filter(Boolean)
     .join(" · ");

@@ -15,6 +15,7 @@
  *      state: "running" | "done" | "failed" | "refused" | "stopped", output: Output,
  *      isRevised: boolean, question: Question | null, card: Card | null, seconds: number, changes: any[]}
  *   | {key: string, kind: "retry", reason: Text, attempt: number, seconds: number}
+ *   | {key: string, kind: "waiting", why: Text, until: number}
  *   | {key: string, kind: "thought", text: string}
  *   | {key: string, kind: "warning", what: Text}
  *   | {key: string, kind: "info", what: Text, command: string}
@@ -79,6 +80,8 @@ const DRAWN = {
 
   Informed: (transcript, { what, command = "" }) => added(transcript, { kind: "info", what, command }),
 
+  Waiting: (transcript, { why, until }) => added(transcript, { kind: "waiting", why, until }),
+
   Warned: (transcript, { what }) => added(transcript, { kind: "warning", what }),
 
   ToolStarted: (transcript, packet) =>
@@ -142,7 +145,8 @@ export const EVENTS = Object.keys(DRAWN);
  */
 export function apply(transcript, packet) {
   const draw = DRAWN[packet.type];
-  const settled = transcript.drafted ? { ...transcript, drafted: null } : transcript;
+  const settled = transcript.drafted ? { ...transcript, drafted: null } : { ...transcript };
+  if (settled.items.at(-1)?.kind === "waiting") settled.items = settled.items.slice(0, -1);
   return draw ? draw(settled, packet) : settled;
 }
 

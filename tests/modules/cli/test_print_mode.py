@@ -22,6 +22,7 @@ from core.events import (
     ToolStarted,
     TurnFinished,
     TurnStarted,
+    Waiting,
     Warned,
 )
 from core.feature import Command, CommandSpec
@@ -313,3 +314,19 @@ def test_a_tree_tells_folders_from_files_and_their_sizes() -> None:
     entries = (TreeEntry("src", 1, None, "the code"), TreeEntry("src/a.py", 2, 1_200, "reads"))
     text = card_text(TreeCard("", (*entries, TreeEntry("empty", 1, 0))), ENGLISH)
     assert text == ".\n  src/  the code\n    a.py  1.2 kB  reads\n  empty  0 B"
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_waiting_is_told_on_standard_error_whoever_reads_it(output: OutputFormat) -> None:
+    waiting = Waiting(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 0.0)
+    _, _, told = play([TASK[0], waiting, *TASK[1:]], output)
+    assert told == "Waiting for cheap hours, from 18:00 on: 0 s left. Ctrl-C stops.\n"
+
+
+def test_a_budget_says_how_to_go_on() -> None:
+    end = TurnFinished("budget", phrase("Enough."), USED, 1.0, error_code="limit")
+    code, _, told = play(ending(end))
+    assert (code, told.splitlines()) == (
+        3,
+        ["Enough.", 'To continue: --resume --budget USD -p "go on"'],
+    )

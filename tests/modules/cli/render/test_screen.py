@@ -1,6 +1,8 @@
 import re
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from core.cards import (
     Card,
@@ -36,8 +38,13 @@ from core.events import (
     ToolStarted,
     TurnFinished,
     TurnStarted,
+    Waiting,
     Warned,
 )
+from modules.cli.render.card_renderer import CardRenderer
+from modules.cli.render.live_region import LiveRegion
+from modules.cli.render.screen import CliScreen
+from modules.translator import Translator
 from tests.modules.cli.screens import ScriptedAsker, make_screen, rendered
 from utils.i18n import phrase
 from utils.llm.completion import Usage
@@ -118,6 +125,20 @@ def test_a_reply_that_broke_off_is_said_to_be_void() -> None:
         "half a reply\n\n↻ The server is busy.\n"
         "  What was shown of the reply no longer counts.\n\nwhole\n"
     )
+
+
+def test_waiting_is_told_where_no_line_moves() -> None:
+    event = Waiting(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 0.0)
+    assert "… Waiting for cheap hours, from 18:00 on\n" in rendered(event, TurnFinished("done"))
+
+
+def test_the_cost_of_a_turn_is_told_in_yuan_where_there_is_a_price_in_it() -> None:
+    out = StringIO()
+    console = Console(file=out, width=100, no_color=True)
+    screen = CliScreen(console, Translator("en", {}), yuan=lambda: 20 / 3)
+    with screen.turn():
+        screen.show(TurnFinished("done", usage=USED))
+    assert "$0.0123 (¥0.0820)" in out.getvalue()
 
 
 def test_an_end_before_the_end_says_why() -> None:
@@ -250,3 +271,14 @@ def test_a_call_that_the_person_changed_says_so_when_it_is_over() -> None:
     )
     assert "Run rm y" in text
     assert "changed by you" in text
+
+
+def test_the_clock_of_what_is_waited_for_counts_down() -> None:
+    translator = Translator("en", {})
+    region = LiveRegion(translator, CardRenderer(translator))
+    region.wait(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 4e9)
+    out = StringIO()
+    Console(file=out, width=100).print(region())
+    assert re.search(r"from 18:00 on · \d+ min \d\d s left", out.getvalue())
+    region.begin(phrase("Working"))
+    assert region.until is None

@@ -146,6 +146,7 @@ def environment_of(plan: MountPlan, home: Path, *, is_cut_off: bool = True) -> d
         proxy = f"http://127.0.0.1:{PORT}"
         names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
         variables |= dict.fromkeys(names, proxy)
+        variables |= dict.fromkeys(("YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"), proxy)  # yarn 4's own
         variables |= {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
     elif is_cut_off:
         variables |= OFFLINE_VARIABLES

@@ -82,6 +82,8 @@ def test_the_switches_are_set_without_the_network_only(sandbox_home: SandboxHome
     assert OFFLINE_VARIABLES.items() <= _environment(sandbox_home, None, code).items()
     with_network = _environment(sandbox_home, Network(("index.example.org",)), code)
     assert not OFFLINE_VARIABLES.keys() & with_network.keys()
+    proxy = with_network["HTTPS_PROXY"]
+    assert with_network["YARN_HTTPS_PROXY"] == with_network["YARN_HTTP_PROXY"] == proxy
 
 
 def _environment(sandbox_home: SandboxHome, network: Network | None, code: str) -> dict[str, str]:

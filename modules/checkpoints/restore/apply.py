@@ -100,11 +100,10 @@ class PlanApplier:
         """Give the file *old* the name *new* if that leads to it already; return whether it did."""
         if parent_of(old) != parent_of(new):
             return False
-        with dirfd.opened_parent(self.root_fd, old) as (dir_fd, name):
-            new_name = new.rpartition("/")[2]
-            if dirfd.stat_or_none(dir_fd, new_name) is None:
-                return False
-            with suppress(FileExistsError):  # it is something else, made meanwhile
+        new_name = new.rpartition("/")[2]
+        # Where that fails, there is something else by now; the steps say so of each.
+        with suppress(OSError), dirfd.opened_parent(self.root_fd, old) as (dir_fd, name):
+            if dirfd.stat_or_none(dir_fd, new_name) is not None:
                 rename_to_new(dir_fd, name, dir_fd, new_name)
                 return True
         return False

@@ -24,14 +24,7 @@ from core.hooks import (
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, stat_or_none
 from modules.files.project import Project
-from modules.notes.line_notes import (
-    MAX_LINES,
-    LineNote,
-    anchored,
-    is_protecting,
-    located,
-    rewound,
-)
+from modules.notes.line_notes import MAX_LINES, LineNote, anchored, is_protecting, located, rewound
 from modules.notes.note_book import (
     LINE_NOTES,
     BrokenProtection,
@@ -162,9 +155,8 @@ class Annotations(
         return note.lines if note else ()
 
     def protecting(self) -> dict[str, Note]:
-        """Return the notes on files where something is protected, also on files that are gone."""
-        book = self._current_book()
-        return {path: n for path, n in {**book.lost, **book.notes}.items() if n.is_protecting}
+        """Return the notes on files where something is protected, by path."""
+        return {path: n for path, n in self._current_book().notes.items() if n.is_protecting}
 
     def set_line_note(self, path: str, start: int, end: int, text: str) -> None:
         """Set the note on the lines *start* to *end* of *path*; "" removes it.

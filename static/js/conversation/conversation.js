@@ -5,7 +5,6 @@ import { count } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
 import { verb } from "../cards/verbs.js";
 import { api } from "../net/api.js";
-import { welcome } from "./welcome.js";
 import { AutoScroll } from "./auto_scroll.js";
 
 const STILL = 2; // frames without a change, after which nothing moves any longer
@@ -99,11 +98,16 @@ export function conversation(app) {
     list.classList.remove("settling");
   }
 
+  async function drawWelcome() {
+    const { welcome } = await import("./welcome.js"); // the first paint is there sooner without it
+    empty.replaceChildren(welcome(app));
+  }
+
   function drawEmpty(state) {
     const isEmpty = state.isReady && !state.transcript.items.length && !state.outbox.length;
     const isFresh = isEmpty && empty.hidden;
     const approval = state.sessionState?.approval;
-    if (isFresh || (isEmpty && approval !== welcomed)) empty.replaceChildren(welcome(app));
+    if (isFresh || (isEmpty && approval !== welcomed)) void drawWelcome();
     welcomed = approval;
     empty.hidden = !isEmpty;
     if (isFresh) log.scrollTop = 0;

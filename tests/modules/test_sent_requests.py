@@ -28,7 +28,7 @@ def compact(body: Any) -> bytes:
 
 @contextmanager
 def client(server: Simulator) -> Iterator[ApiClient]:
-    one = Observed(server.url, "sk-test", model="deepseek-flash", retries=2)
+    one = ApiClient(server.url, "sk-test", model="deepseek-flash", retries=2)
     try:
         yield one
     finally:
@@ -42,13 +42,6 @@ def session(base: Path, server: Simulator) -> Iterator[AssembledTerminal]:
         assembled_terminal(base, model=model, summary_prompt="Sum it up.") as one,
     ):
         yield one
-
-
-class Observed(ApiClient):
-    """The client of one server, observed as a session's is."""
-
-    def set_request_observer(self, on_request: Any) -> None:
-        self.on_request = on_request
 
 
 def exported(one: AssembledTerminal, name: str) -> list[dict[str, Any]]:

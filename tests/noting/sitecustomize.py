@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
@@ -59,15 +59,12 @@ def record_all(writer: Any) -> None:
 
 def watch_order(terminal_class: Any) -> None:
     """Note what is amiss with the order of the requests of such terminals."""
-    # This folder is on the PYTHONPATH of such programs.
-    from request_order import (  # type: ignore[import-not-found]
-        ORDER_ERROR,
-        watch_requests,
-    )
-
-    watch_requests(
+    order: Any = SourceFileLoader(  # by its path: a forked process may have another sys.path
+        "request_order", __file__.replace("sitecustomize.py", "request_order.py")
+    ).load_module()
+    order.watch_requests(
         terminal_class,
-        lambda error: record_line(ORDER_ERROR + ascii(error).encode() + b"\n"),
+        lambda error: record_line(order.ORDER_ERROR + ascii(error).encode() + b"\n"),
     )
 
 

@@ -86,6 +86,12 @@ def test_what_is_denied_asked_quoted_or_wished_is_none(answer: str) -> None:
         "go test ./...",
         "npx vitest run",
         "./run_tests.sh",
+        "pytest -k 'a or (b and not c)'",
+        'pytest -m "not slow" && npm run lint',
+        ". .venv/bin/activate && pytest",
+        "source venv/bin/activate && python -m pytest",
+        "make -j4 test",
+        "mkdir -p out && pytest > out/log.txt",
     ],
 )
 def test_a_test_runner_proves(command: str) -> None:
@@ -110,6 +116,39 @@ def test_a_test_runner_proves(command: str) -> None:
         "make -n test",
         "pytester",
         "$(pytest)",
+        "pytest() (true) && pytest",
+        "function pytest { true && true } && pytest",
+        "true # && pytest",
+        'echo "a && pytest && b"',
+        "echo 'a && pytest && b'",
+        "exec true && pytest",
+        "exit 0 && pytest",
+        "set -n && pytest",
+        "trap 'exit 0' EXIT && pytest",
+        "hash -p /bin/true pytest && pytest",
+        "alias pytest=true && pytest",
+        "eval pytest=true && pytest",
+        "export PATH=fake && pytest",
+        "PATH=fake:$PATH pytest",
+        "PATH+=:fake && pytest",
+        "env PATH=fake pytest",
+        "PYTEST_ADDOPTS=--co pytest",
+        "MAKEFLAGS=-i make test",
+        ". ./fake.sh && pytest",
+        "! pytest && pytest",
+        "make -i test",
+        "make -ik test",
+        "make -q test",
+        "make -t test",
+        "make -v test",
+        "make -f other test",
+        "make test SHELL=/bin/true",
+        "make --ignore-errors check",
+        "npm -v test",
+        "npm test --if-present",
+        "pytest --setup-plan",
+        "ruff check --exit-zero",
+        "npx jest --passWithNoTests",
     ],
 )
 def test_what_hides_an_exit_code_or_only_says_so_proves_nothing(command: str) -> None:
@@ -121,6 +160,8 @@ def test_the_same_check_is_known_in_other_words() -> None:
     assert normalized("npm test 2>&1") == normalized("npm test")
     assert normalized("pytest || true") != normalized("pytest")
     assert normalized("pytest tests/a.py") != normalized("pytest")
+    assert normalized("make -v check") != normalized("make check")
+    assert normalized("npm -v test") != normalized("npm test")
     assert proves("sh check.sh -q", ["sh check.sh"])
 
 

@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Sequence
 
 _REDIRECTIONS = re.compile(r"\s*(?:2>&1|&>\s?/dev/null|[12]?>\s?/dev/null)")
-_MASKS = re.compile(r"[|;\n`(){}#!]|<<|\$\(|(?<!&)&(?!&)")
+_MASKS = re.compile(r"[|;\n`(){}#!…]|<<|\$\(|(?<!&)&(?!&)")
 """What may make the exit code another than that of the program: `||`, `;`, a pipe and others.
 
-As well as what makes a word mean something else: a function, a comment.
+As well as what makes a word mean something else, a function or a comment, and what was cut off.
 """
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"")
 """Words in which the shell reads nothing but text."""

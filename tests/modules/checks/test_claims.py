@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
+from core.cards import RunCard
+from core.conversation.messages import ToolResult
 from core.conversation.proof import ChecksResult, Receipt
 from modules.checks.claims import claims_in, may_claim
 from modules.checks.commands import normalized, proves
 from modules.checks.exit_codes import says_red, was_run
 from modules.checks.proving import checks_result, held_against
+from modules.checks.receipts import runs_in
 
 CLAIMS = {
     "All tests pass.": {"passes"},
@@ -212,3 +217,16 @@ def test_one_failing_check_makes_all_red() -> None:
     assert checks_result([green], ["a", "b"]).state == "none"
     assert checks_result([green], ["a"]) == ChecksResult("green", ("a",))
     assert checks_result([], []) == ChecksResult()
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [("bash", f"pytest{' ' * 1_000}|| true"), ("python", "pytest if 0 else 0")],
+)
+def test_a_run_that_is_cut_or_is_no_command_proves_nothing(
+    language: Literal["python", "bash"], code: str
+) -> None:
+    card = RunCard(language, code, "", 0, "", 0.0, "")
+    (run,) = runs_in([ToolResult("c1", "run", "", card=card)])
+    assert not proves(run.command)
+    assert normalized(run.command) != normalized("pytest")

@@ -47,9 +47,8 @@ if TYPE_CHECKING:
 ADDRESS = "@memory"
 MAX_TOKENS = 2_000
 """Tokens up to which the model is told the whole memory; of a longer one, what fits the task."""
-_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _GAP = re.compile(r"\n\s*\n")
-_EMPTY_SECTION = re.compile(r"^#+[^\n]*\n+(?=#|\Z)", re.MULTILINE)
+_EMPTY_SECTION = re.compile(r"^#[^\n]*+\n++(?=#|\Z)", re.MULTILINE)
 _HEADING_FOR_MODEL = "Memory of earlier sessions, agreed with the person:"
 _LONG_MEMORY = (
     "Memory of earlier sessions, agreed with the person: it is long, and below stands what may "
@@ -317,7 +316,11 @@ class Memory(
 
 def _without_comments(text: str) -> str:
     """Return *text* without comments, gaps, and headings that have nothing below them."""
-    text = _COMMENT.sub("", text).encode("utf-8", "replace").decode()
+    parts, end = [], 0
+    while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 4)) >= 0:
+        parts.append(text[end:start])
+        end = close + len("-->") + text.startswith("\n", close + len("-->"))
+    text = "".join([*parts, text[end:]]).encode("utf-8", "replace").decode()
     text = _GAP.sub("\n", text).strip().removeprefix("# Memory").strip()
     return _EMPTY_SECTION.sub("", text).strip()
 

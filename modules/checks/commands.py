@@ -7,12 +7,46 @@ import shlex
 from collections.abc import Sequence
 
 _REDIRECTIONS = re.compile(r"\s*(?:2>&1|&>\s?/dev/null|[12]?>\s?/dev/null)")
-_MASKS = re.compile(r"[|;\n`]|\$\(|(?<!&)&(?!&)|\bset \+e\b")
-"""What may make the exit code another than that of the program: `||`, `;`, a pipe and others."""
-_ASSIGNMENT = re.compile(r"\w+=\S*")
+_MASKS = re.compile(r"[|;\n`(){}#!…]|<<|\$\(|(?<!&)&(?!&)")
+"""What may make the exit code another than that of the program: `||`, `;`, a pipe and others.
+
+As well as what makes a word mean something else, a function or a comment, and what was cut off.
+"""
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"")
+"""Words in which the shell reads nothing but text."""
+_SHELL_CHANGES = frozenset(
+    {
+        *("alias", "builtin", "declare", "enable", "eval", "exec", "exit", "export", "function"),
+        *("hash", "local", "readonly", "return", "set", "shopt", "source", ".", "trap", "typeset"),
+        *("unset", "if", "while", "until", "for", "case", "[[", "select", "break", "continue"),
+    }
+)
+"""Words of bash after which a program may not be run at all, or another of its name."""
+_ACTIVATION = re.compile(r"(?:source|\.) (?:\./)?\.?venv/bin/activate")
+_OTHER_PROGRAM = re.compile(r"(?:PATH|BASH_\w+|SHELL|LD_\w+|MAKE\w*|\w+_?ADDOPTS)\+?=")
+"""Variables that say which program runs, or what it leaves out."""
+_ASSIGNMENT = re.compile(r"\w+\+?=\S*")
 _QUIET_FLAGS = frozenset({"-q", "-qq", "-v", "-vv", "-vvv", "--quiet", "--verbose", "-s"})
+_OTHER_FLAGS_OF = {name: frozenset({"-q", "-v"}) for name in ("make", "npm", "pnpm", "yarn")}
+"""Flags that are no quiet ones of these programs: `make -v` runs nothing."""
 _HARMLESS_FLAGS = frozenset(
-    {"--collect-only", "--co", "--version", "--help", "-h", "-V", "--dry-run", "--no-run"}
+    {
+        *("--collect-only", "--co", "--version", "--help", "-h", "-V", "--dry-run", "--no-run"),
+        *("--setup-plan", "--setup-only", "--fixtures", "--markers", "--cache-show", "--notest"),
+        *(
+            "--exit-zero",
+            "--passWithNoTests",
+            "--pass-with-no-tests",
+            "--listTests",
+            "--list-tests",
+        ),
+        *("--if-present", "--ignore-scripts", "-DskipTests", "--show-only", "--no-test", "--init"),
+    }
+)
+"""Flags with which a test runner runs nothing, or ends with 0 whatever came of it."""
+_MAKE_FLAGS = re.compile(
+    r"-[a-zA-Z]*[inqtvf][a-zA-Z]*|--(?:ignore-errors|just-print|recon|question|touch|file|makefile"
+    r"|eval)\b.*|(?:SHELL|MAKEFLAGS|[.]SHELLFLAGS)=.*"
 )
 _CHECKERS = re.compile(
     r"(?:(?:uv run|poetry run|pipenv run|pdm run|hatch run|bundle exec|npx|pnpm exec|yarn|bunx"
@@ -43,7 +77,8 @@ def normalized(command: str) -> str:
         return command.strip()
     if re.fullmatch(r"python[\d.]*", words[0] if words else "") and words[1:2] == ["-m"]:
         words = words[2:]
-    return shlex.join(word for word in words if word not in _QUIET_FLAGS)
+    quiet = _QUIET_FLAGS - _OTHER_FLAGS_OF.get(words[0] if words else "", frozenset())
+    return shlex.join(word for word in words if word not in quiet)
 
 
 def proves(command: str, checks: Sequence[str] = ()) -> bool:
@@ -65,12 +100,27 @@ def does_anything(command: str) -> bool:
 def _parts(command: str) -> list[str]:
     """Return the commands that all must succeed for *command* to; none where that cannot be told.
 
-    They are without the variables that stand before them.
+    They are without the variables that stand before them, and what is quoted is one word.
     """
-    plain = _REDIRECTIONS.sub("", command.strip())
-    if _MASKS.search(plain):
+    plain = _QUOTED.sub(_as_one_word, _REDIRECTIONS.sub("", command.strip()))
+    if _MASKS.search(plain) or "'" in plain or '"' in plain:
         return []
-    return [_without_variables(part.strip()) for part in plain.split("&&")]
+    parts = [part.strip() for part in plain.split("&&")]
+    if any(map(_changes_shell, parts)):
+        return []
+    return [_without_variables(part) for part in parts]
+
+
+def _as_one_word(match: re.Match[str]) -> str:
+    return re.sub(r"[^\w./=:-]", "_", match[0][1:-1]) or "_"
+
+
+def _changes_shell(part: str) -> bool:
+    """Return whether a program after *part*, or of it, may be another than its name says."""
+    words = part.removeprefix("env ").split()
+    name = next((word for word in words if not _ASSIGNMENT.fullmatch(word)), "")
+    is_other = any(_OTHER_PROGRAM.match(word) for word in words)
+    return is_other or (name in _SHELL_CHANGES and not _ACTIVATION.fullmatch(part))
 
 
 def _without_variables(part: str) -> str:
@@ -82,4 +132,11 @@ def _without_variables(part: str) -> str:
 
 def _is_harmless(part: str) -> bool:
     words = part.split()
-    return not _HARMLESS_FLAGS.isdisjoint(words) or (words[0] == "make" and "-n" in words)
+    if not _HARMLESS_FLAGS.isdisjoint(words):
+        return True
+    match words[0]:
+        case "make":
+            return any(map(_MAKE_FLAGS.fullmatch, words[1:]))
+        case "npm" | "pnpm" | "yarn" | "node":
+            return "-v" in words
+    return False

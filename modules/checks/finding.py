@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
@@ -30,6 +31,8 @@ _OWN_FILES = re.compile(
     r"|setup\.cfg|pyproject\.toml|package\.json|[Mm]akefile|GNUmakefile|Cargo\.toml|go\.mod"
     r"|sitecustomize\.py|ruff\.toml|\.flake8|\.eslintrc[^/]*|tsconfig[^/]*\.json)$"
 )
+_RUNNERS = frozenset({"pytest", "_pytest", "unittest", "pluggy", "iniconfig", "mypy", "tox", "nox"})
+"""Modules of test runners: `python3 -m` takes one of the folder before its own."""
 _TESTS = re.compile(
     r"(^|/)(tests?|__tests__|spec)/|(^|/)test_[^/]*\.py$|_test\.(py|go|rs)$|\.(test|spec)\.\w+$"
 )
@@ -134,4 +137,13 @@ def is_test(path: str) -> bool:
 
 def is_part_of_checks(path: str, *, is_new: bool) -> bool:
     """Return whether checks are made of the file *path*; a test that *is_new* weakens none."""
-    return bool(_OWN_FILES.search(path)) or (not is_new and is_test(path))
+    return bool(_OWN_FILES.search(path)) or _is_shadow(path) or (not is_new and is_test(path))
+
+
+def _is_shadow(path: str) -> bool:
+    """Return whether Python takes the file *path* for a module of its own, or of a test runner."""
+    top, _, below = path.partition("/")
+    if below or not top.endswith(".py"):
+        return top in _RUNNERS and path.endswith(".py")
+    name = top.removesuffix(".py")
+    return name in _RUNNERS or (name in sys.stdlib_module_names and name != "test")

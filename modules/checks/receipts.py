@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -52,8 +53,14 @@ def runs_in(records: Iterable[Record]) -> Iterator[Run]:
             case _:
                 continue
         if not card.job:
-            code = card.code[:_MAX_COMMAND]
-            yield Run(call_id, code, card.exit_code, is_check, card.output[-_MAX_COMMAND:])
+            output = card.output[-_MAX_COMMAND:]
+            yield Run(call_id, _command_of(card), card.exit_code, is_check, output)
+
+
+def _command_of(card: RunCard) -> str:
+    """Return the command of *card*; what is cut off could have been `|| true`, so "…" shows it."""
+    code = card.code if len(card.code) <= _MAX_COMMAND else f"{card.code[:_MAX_COMMAND]}…"
+    return code if card.language == "bash" else f"python3 -c {shlex.quote(code)}"
 
 
 class TreeStates:

@@ -76,6 +76,7 @@ def items_of(text: str) -> list[MemoryItem]:
     """
     lines = text.splitlines(keepends=True)
     items: list[MemoryItem] = []
+    taken: set[str] = set()
     heading = "fact"
     for start, line in enumerate(lines):
         if line.startswith("#"):
@@ -87,7 +88,7 @@ def items_of(text: str) -> list[MemoryItem]:
             end += 1
         words = " ".join(_ITEM.sub("", "".join(lines[start:end]), count=1).split())
         category, day, item_text = parse_line(words, heading)
-        id_ = _free_id(item_text, {item.id for item in items})
+        id_ = _take_id(item_text, taken)
         items.append(MemoryItem(id_, item_text, category, day, start, end))
     return items
 
@@ -98,6 +99,7 @@ def blocks_of(text: str) -> list[MemoryItem]:
     items = items_of(text)
     in_items = {number for item in items for number in range(item.start, item.end)}
     blocks = {item.start: item for item in items}
+    taken = {item.id for item in items}
     start: int | None = None
     for number in range(len(lines) + 1):
         is_prose = (
@@ -110,8 +112,8 @@ def blocks_of(text: str) -> list[MemoryItem]:
             start = number
         elif not is_prose and start is not None:
             words = " ".join("".join(lines[start:number]).split())
-            taken = {block.id for block in blocks.values()}
-            blocks[start] = MemoryItem(_free_id(words, taken), words, "fact", None, start, number)
+            id_ = _take_id(words, taken)
+            blocks[start] = MemoryItem(id_, words, "fact", None, start, number)
             start = None
     return [blocks[start] for start in sorted(blocks)]
 
@@ -185,9 +187,11 @@ def _continues(line: str) -> bool:
     return bool(line.strip()) and not _ITEM.match(line) and not line.startswith(("#", "<!--"))
 
 
-def _free_id(text: str, taken: set[str]) -> str:
+def _take_id(text: str, taken: set[str]) -> str:
+    """Return the id of *text*, longer where *taken* has the short ones, and put it there."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-    length = 4
+    length = len(digest) if digest in taken else 4
     while digest[:length] in taken and length < len(digest):
         length += 1
+    taken.add(digest[:length])
     return digest[:length]

@@ -14,7 +14,7 @@ from modules.notes.line_notes import LineNote, is_protecting, located
 from modules.notes.note_book import Note
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
-from utils.text.line_diff import line_changes
+from utils.text.line_diff import LineChange, line_changes
 from utils.text.lines import lines_of
 
 
@@ -113,7 +113,11 @@ def _protected(path: str, note: Note) -> Iterator[tuple[str, str]]:
 
 
 def _broken_lines(note: Note, old: str, new: str) -> Iterator[LineNote]:
-    """Yield the protecting notes on lines that are in *old* and not in one piece in *new*."""
+    """Yield the protecting notes on lines that are in *old* and not in one piece in *new*.
+
+    As well those that would not be found there any more, or at lines that only look the same:
+    the next change would meet no protection.
+    """
     before, after = lines_of(old), lines_of(new)
     changes = line_changes(before, after)
     for one in located([one for one in note.lines if one.is_protecting], before):
@@ -121,8 +125,15 @@ def _broken_lines(note: Note, old: str, new: str) -> Iterator[LineNote]:
         is_whole = changes is not None and all(
             change.end <= start or change.start >= end for change in changes
         )
-        if not one.is_stale and not is_whole:
+        if not one.is_stale and not (is_whole and _is_found(one, changes or (), after)):
             yield one
+
+
+def _is_found(note: LineNote, changes: Sequence[LineChange], after: Sequence[str]) -> bool:
+    """Return whether *note* is found in *after* where *changes*, all beside it, left its lines."""
+    moved = sum(change.added - change.removed for change in changes if change.end < note.start)
+    (found,) = located([note], after)
+    return not found.is_stale and found.start == note.start + moved
 
 
 def _text_of(data: bytes) -> str:

@@ -233,3 +233,14 @@ def test_old_items_and_their_categories_are_understood(memory: Memory, path: Pat
         "preference: [2026-11-23] spaces",
         "[2026-11-23] decision: eggs",
     ]
+
+
+@pytest.mark.parametrize("text", ["<!--" * 100_000, "#" * 300_000], ids=["comments", "heading"])
+def test_a_hostile_line_of_any_length_is_read_in_one_pass(
+    memory: Memory, path: Path, text: str
+) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text(f"<!-- mine -->\n## Empty\n\n## Facts\n- tabs\n{text}")
+    memory.before_request()
+    assert "mine" not in told(memory)
+    assert "Empty" not in told(memory)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
+from core.cards import RunCard
+from core.conversation.messages import ToolResult
 from core.conversation.proof import ChecksResult, Receipt
 from modules.checks.claims import claims_in, may_claim
 from modules.checks.commands import normalized, proves
 from modules.checks.exit_codes import says_red, was_run
 from modules.checks.proving import checks_result, held_against
+from modules.checks.receipts import runs_in
 
 CLAIMS = {
     "All tests pass.": {"passes"},
@@ -86,6 +91,12 @@ def test_what_is_denied_asked_quoted_or_wished_is_none(answer: str) -> None:
         "go test ./...",
         "npx vitest run",
         "./run_tests.sh",
+        "pytest -k 'a or (b and not c)'",
+        'pytest -m "not slow" && npm run lint',
+        ". .venv/bin/activate && pytest",
+        "source venv/bin/activate && python -m pytest",
+        "make -j4 test",
+        "mkdir -p out && pytest > out/log.txt",
     ],
 )
 def test_a_test_runner_proves(command: str) -> None:
@@ -110,6 +121,39 @@ def test_a_test_runner_proves(command: str) -> None:
         "make -n test",
         "pytester",
         "$(pytest)",
+        "pytest() (true) && pytest",
+        "function pytest { true && true } && pytest",
+        "true # && pytest",
+        'echo "a && pytest && b"',
+        "echo 'a && pytest && b'",
+        "exec true && pytest",
+        "exit 0 && pytest",
+        "set -n && pytest",
+        "trap 'exit 0' EXIT && pytest",
+        "hash -p /bin/true pytest && pytest",
+        "alias pytest=true && pytest",
+        "eval pytest=true && pytest",
+        "export PATH=fake && pytest",
+        "PATH=fake:$PATH pytest",
+        "PATH+=:fake && pytest",
+        "env PATH=fake pytest",
+        "PYTEST_ADDOPTS=--co pytest",
+        "MAKEFLAGS=-i make test",
+        ". ./fake.sh && pytest",
+        "! pytest && pytest",
+        "make -i test",
+        "make -ik test",
+        "make -q test",
+        "make -t test",
+        "make -v test",
+        "make -f other test",
+        "make test SHELL=/bin/true",
+        "make --ignore-errors check",
+        "npm -v test",
+        "npm test --if-present",
+        "pytest --setup-plan",
+        "ruff check --exit-zero",
+        "npx jest --passWithNoTests",
     ],
 )
 def test_what_hides_an_exit_code_or_only_says_so_proves_nothing(command: str) -> None:
@@ -121,6 +165,8 @@ def test_the_same_check_is_known_in_other_words() -> None:
     assert normalized("npm test 2>&1") == normalized("npm test")
     assert normalized("pytest || true") != normalized("pytest")
     assert normalized("pytest tests/a.py") != normalized("pytest")
+    assert normalized("make -v check") != normalized("make check")
+    assert normalized("npm -v test") != normalized("npm test")
     assert proves("sh check.sh -q", ["sh check.sh"])
 
 
@@ -171,3 +217,16 @@ def test_one_failing_check_makes_all_red() -> None:
     assert checks_result([green], ["a", "b"]).state == "none"
     assert checks_result([green], ["a"]) == ChecksResult("green", ("a",))
     assert checks_result([], []) == ChecksResult()
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [("bash", f"pytest{' ' * 1_000}|| true"), ("python", "pytest if 0 else 0")],
+)
+def test_a_run_that_is_cut_or_is_no_command_proves_nothing(
+    language: Literal["python", "bash"], code: str
+) -> None:
+    card = RunCard(language, code, "", 0, "", 0.0, "")
+    (run,) = runs_in([ToolResult("c1", "run", "", card=card)])
+    assert not proves(run.command)
+    assert normalized(run.command) != normalized("pytest")

@@ -79,3 +79,10 @@ def test_an_empty_section_takes_its_first_item_below_a_gap() -> None:
 def test_a_line_is_read_as_it_is_written(item: object) -> None:
     line = item.line  # type: ignore[attr-defined]
     assert item_line(*parse_line(line)) == line
+
+
+def test_a_hundred_thousand_items_are_read_in_one_pass() -> None:
+    """Each looked through all before it for an id: a file of 100 kB took 40 seconds."""
+    items = blocks_of("- same\n" * 50_000 + "".join(f"\nword {n}\n" for n in range(50_000)))
+    assert len(items) == 100_000
+    assert len({item.id for item in items[50_000:]}) == 50_000

@@ -34,7 +34,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 def noted(env: AssembledTerminal, target: str, text: str = "do not touch: measured") -> None:
     (env.root / "pkg").mkdir(exist_ok=True)
-    (env.root / "pkg/a.py").write_text(TEXT)
+    (env.root / "pkg/a.txt").write_text(TEXT)
     run_turn(env.terminal, f"/note {target} {text}")
 
 
@@ -43,92 +43,92 @@ def answers(env: AssembledTerminal) -> list[ToolResult]:
 
 
 def tool_calls() -> list[Any]:
-    calls = [call_reply("modify_file", path="pkg/a.py", **way) for way in WAYS.values()]
+    calls = [call_reply("modify_file", path="pkg/a.txt", **way) for way in WAYS.values()]
     calls += [
-        call_reply("create_file", path="pkg/a.py", content="new\n", overwrite=True),
-        call_reply("rename_file", path="pkg/a.py", new_path="b.py"),
+        call_reply("create_file", path="pkg/a.txt", content="new\n", overwrite=True),
+        call_reply("rename_file", path="pkg/a.txt", new_path="b.txt"),
         call_reply("rename_file", path="pkg", new_path="src"),
-        call_reply("delete_file", path="pkg/a.py"),
+        call_reply("delete_file", path="pkg/a.txt"),
         call_reply("delete_folder", path="pkg", recursive=True),
     ]
     return calls
 
 
 @pytest.mark.parametrize("mode", ["guarded", "all"])
-@pytest.mark.parametrize("target", ["pkg/a.py:10-12", "pkg/a.py"])
+@pytest.mark.parametrize("target", ["pkg/a.txt:10-12", "pkg/a.txt"])
 def test_no_tool_for_files_touches_it(tmp_path: Path, target: str, mode: ApprovalMode) -> None:
     calls = tool_calls()
-    read = call_reply("read_file", path="pkg/a.py")
+    read = call_reply("read_file", path="pkg/a.txt")
     with assembled_terminal(tmp_path, read, *calls, text_reply("ok")) as env:
         env.terminal.approval.mode = mode
         noted(env, target, "不要改：量过的")
         drive(env.terminal.run_line("go"), lambda _: Reply(yes=True))
         _, *refused = answers(env)
         assert [one.state for one in refused] == ["failed"] * len(calls)
-        assert all("A note protects pkg/a.py" in one.text for one in refused)
-        assert (env.root / "pkg/a.py").read_text() == TEXT
+        assert all("A note protects pkg/a.txt" in one.text for one in refused)
+        assert (env.root / "pkg/a.txt").read_text() == TEXT
 
 
 @pytest.mark.parametrize("how", ["link", "hard link"])
 def test_another_name_of_the_file_is_no_way_round(tmp_path: Path, how: str) -> None:
     calls = [
-        call_reply("read_file", path="other.py"),
-        call_reply("modify_file", path="other.py", operation="clear"),
-        call_reply("run_command", command="echo x > other.py"),
+        call_reply("read_file", path="other.txt"),
+        call_reply("modify_file", path="other.txt", operation="clear"),
+        call_reply("run_command", command="echo x > other.txt"),
     ]
     with assembled_terminal(tmp_path, *calls, text_reply("ok")) as env:
-        noted(env, "pkg/a.py:10-12")
+        noted(env, "pkg/a.txt:10-12")
         if how == "link":
-            (env.root / "other.py").symlink_to("pkg/a.py")
+            (env.root / "other.txt").symlink_to("pkg/a.txt")
         else:
-            (env.root / "other.py").hardlink_to(env.root / "pkg/a.py")
+            (env.root / "other.txt").hardlink_to(env.root / "pkg/a.txt")
         run_turn(env.terminal, "go")
-        assert (env.root / "pkg/a.py").read_text() == TEXT
+        assert (env.root / "pkg/a.txt").read_text() == TEXT
 
 
 def test_what_is_beside_protected_lines_is_free(tmp_path: Path) -> None:
     calls = [
-        call_reply("read_file", path="pkg/a.py"),
-        call_reply("modify_file", path="pkg/a.py", operation="append", new="the end\n"),
+        call_reply("read_file", path="pkg/a.txt"),
+        call_reply("modify_file", path="pkg/a.txt", operation="append", new="the end\n"),
         call_reply(
-            "modify_file", path="pkg/a.py", operation="replace", old="line 9\n", new="9\n9a\n"
+            "modify_file", path="pkg/a.txt", operation="replace", old="line 9\n", new="9\n9a\n"
         ),
-        call_reply("modify_file", path="pkg/a.py", operation="replace", old="line 13", new="13"),
+        call_reply("modify_file", path="pkg/a.txt", operation="replace", old="line 13", new="13"),
     ]
     with assembled_terminal(tmp_path, *calls, text_reply("ok")) as env:
-        noted(env, "pkg/a.py:10-12")
+        noted(env, "pkg/a.txt:10-12")
         run_turn(env.terminal, "go")
         assert [one.state for one in answers(env)] == ["done"] * 4
-        (card,) = run_turn(env.terminal, "/note pkg/a.py:11")
-        assert "pkg/a.py:11-13" in str(card)
+        (card,) = run_turn(env.terminal, "/note pkg/a.txt:11")
+        assert "pkg/a.txt:11-13" in str(card)
         assert "stale" not in str(card)
 
 
 def test_the_model_cannot_take_the_note_away(tmp_path: Path) -> None:
-    calls = [call_reply("annotate_file", path="pkg/a.py", note=text) for text in ("", "fine")]
+    calls = [call_reply("annotate_file", path="pkg/a.txt", note=text) for text in ("", "fine")]
     with assembled_terminal(tmp_path, *calls, text_reply("ok")) as env:
-        noted(env, "pkg/a.py")
+        noted(env, "pkg/a.txt")
         run_turn(env.terminal, "go")
         assert all("only the person changes that" in one.text for one in answers(env))
-        (card,) = run_turn(env.terminal, "/note pkg/a.py")
+        (card,) = run_turn(env.terminal, "/note pkg/a.txt")
         assert "do not touch: measured" in str(card)
 
 
 BREAKS = {
     "python": call_reply(
-        "run_python", code="t = open('pkg/a.py').read()\nopen('pkg/a.py', 'w').write(t[90:])"
+        "run_python", code="t = open('pkg/a.txt').read()\nopen('pkg/a.txt', 'w').write(t[90:])"
     ),
-    "sed": call_reply("run_command", command="sed -i 's/line 11/other/' pkg/a.py"),
-    "move": call_reply("run_command", command="mv pkg/a.py b.py"),
+    "sed": call_reply("run_command", command="sed -i 's/line 11/other/' pkg/a.txt"),
+    "move": call_reply("run_command", command="mv pkg/a.txt b.txt"),
     "folder": call_reply("run_command", command="mv pkg src"),
     "remove": call_reply("run_command", command="rm -r pkg"),
-    "replace": call_reply("run_command", command="echo x > new && mv new pkg/a.py"),
+    "replace": call_reply("run_command", command="echo x > new && mv new pkg/a.txt"),
     "git": call_reply("run_command", command="git checkout -q -f -- . && ls"),
 }
 
 
 @pytest.mark.parametrize("mode", ["guarded", "all"])
-@pytest.mark.parametrize("target", ["pkg/a.py:10-12", "pkg/a.py"])
+@pytest.mark.parametrize("target", ["pkg/a.txt:10-12", "pkg/a.txt"])
 @pytest.mark.parametrize("how", list(BREAKS))
 def test_a_run_that_broke_it_is_put_back_where_nobody_says_yes(
     tmp_path: Path, how: str, target: str, mode: ApprovalMode
@@ -150,7 +150,7 @@ def test_a_run_that_broke_it_is_put_back_where_nobody_says_yes(
         assert [one.risk for one in asked] == ([] if mode == "all" else ["protected"])
         assert all("do not touch: measured" in str(one.preview) for one in asked)
         assert Warned(phrase("All that it did to the files was put back.")) in events
-        assert (env.root / "pkg/a.py").read_text() == TEXT
+        assert (env.root / "pkg/a.txt").read_text() == TEXT
         (result,) = answers(env)
         assert result.state == "refused"
         assert "it changed what a note protects" in result.text
@@ -161,7 +161,7 @@ def test_a_run_that_broke_it_is_put_back_where_nobody_says_yes(
 
 def commit_another_version(root: Path) -> None:
     (root / "pkg").mkdir()
-    (root / "pkg/a.py").write_text(TEXT.replace("line 11", "line eleven"))
+    (root / "pkg/a.txt").write_text(TEXT.replace("line 11", "line eleven"))
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(root)]
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *arguments], check=True)
@@ -169,7 +169,7 @@ def commit_another_version(root: Path) -> None:
 
 def test_with_a_yes_it_stays_and_the_note_says_that_it_is_stale(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, BREAKS["sed"], text_reply("ok")) as env:
-        noted(env, "pkg/a.py:10-12")
+        noted(env, "pkg/a.txt:10-12")
         events: list[Event] = []
 
         def show(event: Event) -> Reply | None:
@@ -177,17 +177,17 @@ def test_with_a_yes_it_stays_and_the_note_says_that_it_is_stale(tmp_path: Path) 
             return Reply(yes=True) if isinstance(event, ApprovalAsked) else None
 
         drive(env.terminal.run_line("go"), show)
-        assert "other" in (env.root / "pkg/a.py").read_text()
+        assert "other" in (env.root / "pkg/a.txt").read_text()
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert finished.state == "done"
-        (card,) = run_turn(env.terminal, "/note pkg/a.py:11")
+        (card,) = run_turn(env.terminal, "/note pkg/a.txt:11")
         assert "stale" in str(card)
 
 
 def test_a_run_beside_it_is_not_asked_about(tmp_path: Path) -> None:
-    run = call_reply("run_command", command="sed -i 's/line 2$/two/' pkg/a.py; echo x > pkg/b")
+    run = call_reply("run_command", command="sed -i 's/line 2$/two/' pkg/a.txt; echo x > pkg/b")
     with assembled_terminal(tmp_path, run, text_reply("ok")) as env:
-        noted(env, "pkg/a.py:10-12")
+        noted(env, "pkg/a.txt:10-12")
         events = run_turn(env.terminal, "go")
         assert not any(isinstance(event, ApprovalAsked) for event in events)
         assert answers(env)[0].state == "done"
@@ -195,30 +195,45 @@ def test_a_run_beside_it_is_not_asked_about(tmp_path: Path) -> None:
 
 def test_the_person_is_free_and_told_once_what_no_longer_holds(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, text_reply("a"), text_reply("b"), text_reply("c")) as env:
-        noted(env, "pkg/a.py:10-12")
+        noted(env, "pkg/a.txt:10-12")
         run_turn(env.terminal, "one")
-        (env.root / "pkg/a.py").write_text(TEXT.replace("line 11", "mine"))
+        (env.root / "pkg/a.txt").write_text(TEXT.replace("line 11", "mine"))
         told = [
             [str(event.what) for event in run_turn(env.terminal, line) if isinstance(event, Warned)]
             for line in ("two", "three")
         ]
         assert told[1] == []
         assert len(told[0]) == 1
-        assert "pkg/a.py:10-12" in told[0][0]
+        assert "pkg/a.txt:10-12" in told[0][0]
 
 
 def test_undo_of_the_person_brings_lines_and_note_back(tmp_path: Path) -> None:
-    edit = call_reply("modify_file", path="pkg/a.py", operation="append", new="more\n")
-    read = call_reply("read_file", path="pkg/a.py")
+    edit = call_reply("modify_file", path="pkg/a.txt", operation="append", new="more\n")
+    read = call_reply("read_file", path="pkg/a.txt")
     with assembled_terminal(tmp_path, read, edit, text_reply("ok"), text_reply("ok")) as env:
-        noted(env, "pkg/a.py:1")
+        noted(env, "pkg/a.txt:1")
         run_turn(env.terminal, "go")
-        run_turn(env.terminal, "/note pkg/a.py:21 do not touch")
+        run_turn(env.terminal, "/note pkg/a.txt:21 do not touch")
         run_turn(env.terminal, "/undo")
-        assert (env.root / "pkg/a.py").read_text() == TEXT
+        assert (env.root / "pkg/a.txt").read_text() == TEXT
         (card,) = run_turn(env.terminal, "/note")
         assert str(card).count("stale") == 1
         run_turn(env.terminal, "/redo")
         (card,) = run_turn(env.terminal, "/note")
         assert "stale" not in str(card)
-        assert "pkg/a.py:21" in str(card)
+        assert "pkg/a.txt:21" in str(card)
+
+
+def test_lines_that_change_places_do_not_lose_the_note_for_the_next_change(tmp_path: Path) -> None:
+    """The note went stale by a change beside its line, and the line was free from then on."""
+    calls = [
+        call_reply("create_file", path="a.txt", content=text, overwrite=True)
+        for text in ("k=2\nk=1\n", "k=2\nk=3\n")
+    ]
+    read = call_reply("read_file", path="a.txt")
+    with assembled_terminal(tmp_path, read, *calls, text_reply("ok")) as env:
+        (env.root / "a.txt").write_text("k=1\nk=2\n")
+        run_turn(env.terminal, "/note a.txt:1 do not touch: measured")
+        run_turn(env.terminal, "go")
+        assert [one.state for one in answers(env)] == ["done", "failed", "failed"]
+        assert (env.root / "a.txt").read_text() == "k=1\nk=2\n"

@@ -268,7 +268,11 @@ class MainTerminal:
         if "PATH" not in command.usage or not isinstance(answer.card, TextCard) or not paths:
             return answer
         files = list(self.list_paths())
-        if not (missing := next((path for path in paths if normpath(path) not in files), "")):
+        # "a.py:3-5" names lines of a file that is there.
+        unknown = (
+            p for p in paths if {normpath(p), normpath(p.rpartition(":")[0])}.isdisjoint(files)
+        )
+        if not (missing := next(unknown, "")):
             return answer
         path_by_name = {path.rpartition("/")[2]: path for path in reversed(files)}
         near = nearest_name(missing.rpartition("/")[2], path_by_name)

@@ -264,6 +264,7 @@ def test_an_argument_that_is_wrong_names_the_nearest_of_its_kind(tmp_path: Path)
         assert title(run_turn(made.terminal, f"/resume {wrong}")).endswith(f"Did you mean {end}?")
         assert "Did you mean" not in title(run_turn(made.terminal, "/focus nothing-like-it.zip"))
         assert "Did you mean" not in title(run_turn(made.terminal, "/unfocus ./src/parser.py"))
+        assert "Did you mean" not in title(run_turn(made.terminal, "/note src/parser.py:9-3 hi"))
 
 
 def test_thinking_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> None:

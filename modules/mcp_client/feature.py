@@ -404,6 +404,7 @@ class McpServers(
         card = TextCard(
             title,
             visible_body(said) or phrase("No text. Pictures: {count}", count=len(pictures)),
+            pictures=pictures,
         )
         return Outcome(
             *(shown, card, not answer.is_error, changes, pictures),

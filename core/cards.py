@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from utils.i18n import Phrase, Text
+from utils.pictures import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TextCard:
-    """A title, with text of any length below it."""
+    """A title, with text of any length below it, and *pictures* that are kept with the session."""
 
     title: Text
     body: Text = ""
     kind: Literal["text"] = "text"
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

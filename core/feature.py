@@ -7,6 +7,7 @@ session …) it names as its bases: see `core.hooks`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from core.observer import Observer
     from core.tools import Toolbox
 
+_CHOICES = re.compile(r" \[([^\[\]]+)\]")
+_CHOICE = re.compile(r"[a-z][a-z-]*")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -208,10 +211,21 @@ class CommandSpec:
     the line as well. Where there are none it is answered at once."""
     button: str = ""
     """What the buttons of the page call it by."""
+    completes: str = ""
+    """The method that returns the words that may be typed next; takes those before them.
+    Without one they are the choices in *usage*."""
 
     @property
     def name(self) -> str:
         return self.usage.split()[0]
+
+    @property
+    def choices(self) -> list[str]:
+        """The words of *usage* that may stand first behind the name as they are written there."""
+        if not (choices := _CHOICES.search(self.usage)):
+            return []
+        words = [choice.split()[0] for choice in choices[1].split("|") if choice.strip()]
+        return [word for word in words if _CHOICE.fullmatch(word)]
 
     def __call__(self, method: Method) -> Method:
         method.__command__ = self  # type: ignore[attr-defined]
@@ -261,6 +275,8 @@ class Command:
     """What it says to the model; then *run* is for where no turn can begin."""
     calls: Callable[[str], Sequence[ToolCall]] | None = None
     """What returns the calls that it makes in a turn of their own: see `CommandSpec.calls`."""
+    completes: Callable[[Sequence[str]], Sequence[str]] | None = None
+    """What returns the words that may be typed next: see `CommandSpec.completes`."""
 
     @property
     def name(self) -> str:
@@ -269,6 +285,18 @@ class Command:
     @property
     def usage(self) -> str:
         return self.spec.usage
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether `next_words` can return any."""
+        return bool(self.completes or self.spec.choices)
+
+    def next_words(self, typed: str) -> list[str]:
+        """Return the words that may take the place of the last one in *typed*, behind the name."""
+        *before, start = re.split(r"\s+", typed.lstrip())
+        choices = () if before else self.spec.choices
+        words = self.completes(before) if self.completes else choices
+        return [word for word in words if word.startswith(start) and word.isprintable()]
 
     @property
     def help(self) -> Phrase:
@@ -281,7 +309,8 @@ def commands_of(feature: object) -> Iterable[Command]:
         spec: CommandSpec | None = getattr(member, "__command__", None)
         if spec is not None:
             calls = getattr(feature, spec.calls) if spec.calls else None
-            yield Command(spec, getattr(feature, name), calls=calls)
+            completes = getattr(feature, spec.completes) if spec.completes else None
+            yield Command(spec, getattr(feature, name), calls=calls, completes=completes)
 
 
 def buttons_of(commands: Iterable[Command]) -> dict[str, str]:

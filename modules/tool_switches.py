@@ -16,7 +16,7 @@ from core.hooks import (
     ProvidesWarnings,
 )
 from core.tool_switches import ToolSwitches
-from core.tool_texts import NATIVE, definition_tokens, definitions_text
+from core.tool_texts import NATIVE, definition_tokens, definitions_text, protocol_names
 from core.tools import Risk, Tool, Toolbox
 from modules.storage.kept_switches import KeptSwitches
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -81,6 +81,7 @@ class Switches(
         "List the tools the model has, show one, or switch one, new ones or all on and off.",
         is_concurrent=True,
         button="tools",
+        completes="next_words",
     )
     def tools(self, argument: str) -> Card:
         words = argument.split()
@@ -91,6 +92,14 @@ class Switches(
         if len(words) == 1 and words[0] not in (*_STATES, _NEW):
             return self._tool_card(self._tool(words[0]))
         return self._switch(words)
+
+    def next_words(self, words: Sequence[str]) -> Sequence[str]:
+        """Return what `/tools` may take behind *words*."""
+        if not words:
+            return [*_STATES, _NEW, _TEXT, *(tool.name for tool in self._tools.installed)]
+        if len(words) > 1 or words[0] in _STATES:
+            return []
+        return protocol_names() if words[0] == _TEXT else list(_STATES)
 
     # --- switching -------------------------------------------------------------------------------
 

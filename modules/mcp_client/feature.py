@@ -61,6 +61,7 @@ _LIST_SECONDS = 20.0  # that the first request of a session waits for servers th
 _MAX_TOLD = 40  # tools that are named in what the model is told of changes
 _MAX_BODY = 4_000  # characters of an answer on its card
 _SECTION = "mcp"
+_ACTIONS = ("restart", "sign-in", "sign-out")  # words of `/mcp` before a server's name
 
 
 class ClientSettings(Protocol):
@@ -403,6 +404,7 @@ class McpServers(
         card = TextCard(
             title,
             visible_body(said) or phrase("No text. Pictures: {count}", count=len(pictures)),
+            pictures=pictures,
         )
         return Outcome(
             *(shown, card, not answer.is_error, changes, pictures),
@@ -475,6 +477,7 @@ class McpServers(
         "/mcp [NAME|restart NAME|sign-in NAME|sign-out NAME|allow]",
         "Show the MCP servers, start one again, sign in or out, or allow those of the project.",
         is_concurrent=True,
+        completes="next_words",
     )
     def mcp(self, argument: str) -> Card:
         self._was_looked = False
@@ -505,6 +508,14 @@ class McpServers(
         if argument:
             return self._details(servers, argument)
         return self._table(servers)
+
+    def next_words(self, words: Sequence[str]) -> Sequence[str]:
+        """Return what `/mcp` may take behind *words*."""
+        servers = self._found()
+        names = [config.name for config in servers.configs] if servers else []
+        if not words:
+            return ["allow", *_ACTIONS, *names]
+        return names if len(words) == 1 and words[0] in _ACTIONS else []
 
     def _table(self, servers: Servers) -> Card:
         rows = [self._row(servers, config) for config in servers.configs]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
@@ -47,13 +48,13 @@ def embed_project_pictures(events: Iterable[dict[str, Any]], files: FileContents
 
 
 def embed_message_pictures(events: Iterable[dict[str, Any]], read: ReadPicture) -> dict[str, str]:
-    """Return the pictures that the person gave in *events*: `data:` addresses by "sha256:DIGEST".
+    """Return the pictures of messages and cards in *events*: `data:` addresses by "sha256:DIGEST".
 
     What is gone, or one too many, is left out. May block.
     """
     data_urls: dict[str, str] = {}
     bytes_left = MAX_TOTAL_BYTES
-    for picture in (picture_json for event in events for picture_json in event.get("pictures", ())):
+    for picture in chain.from_iterable(map(_kept_pictures, events)):
         try:
             data = read(picture["digest"])
         except PictureGone:
@@ -64,6 +65,13 @@ def embed_message_pictures(events: Iterable[dict[str, Any]], read: ReadPicture) 
                 f"data:{picture['media_type']};base64,{encoded}"
             )
     return data_urls
+
+
+def _kept_pictures(event: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pictures of *event* that are kept with the session: those of runs are files."""
+    card = event.get("card") or {}
+    found = [*event.get("pictures", ()), *card.get("pictures", ())]
+    return [picture for picture in found if "digest" in picture]
 
 
 def _picture_paths(markdown: str) -> Iterator[str]:

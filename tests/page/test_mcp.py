@@ -58,3 +58,26 @@ def test_a_yes_that_a_server_wants_is_asked_in_the_language_of_the_person(
     choices.first.click()
     expect(replies(page).last).to_have_text("Fine.")
     assert '"action": "accept"' in served_page.model.requests[-1][-1]["content"]
+
+
+def test_a_picture_of_a_server_is_shown_on_the_card_of_its_call_and_in_an_export(
+    served_page: ServedPage,
+) -> None:
+    shutil.copyfile(HERE / "raw_server.py", served_page.project / "raw_server.py")
+    server = {**RAW, "args": [*RAW["args"], "2025-11-25", "picture"]}
+    (served_page.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"raw": server}}))
+    served_page.model.replies = [call_reply("raw__picture"), text_reply("Fine.")]
+    page = served_page.open()
+    page.get_by_label("Approval").select_option("all")
+    send(page, "go")
+    expect(replies(page).last).to_have_text("Fine.")
+    shown = page.locator(".call .picture img")
+    expect(shown).to_have_count(1)
+    expect(shown).to_have_js_property("naturalWidth", 1)
+    session = page.evaluate("location.pathname.split('/').at(-1)")
+    exported = page.evaluate(
+        "id => fetch(`/api/sessions/${id}/export?format=html`).then((answer) => answer.text())",
+        session,
+    )
+    assert '"sha256:' in exported
+    assert faults(page) == []

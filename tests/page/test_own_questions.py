@@ -93,6 +93,28 @@ def test_a_command_of_the_project_is_completed_and_asked_about_as_one_that_runs_
     expect(replies(page).last).to_have_text("Fine.")
 
 
+def test_what_a_command_takes_is_completed_and_enter_sends_what_was_typed(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    page.locator(".composer textarea").press_sequentially("/too")
+    expect(page.locator(".completion li")).to_contain_text("/tools")
+    page.keyboard.press("Enter")
+    expect(page.locator(".completion code")).to_contain_text(["on", "off", "new", "text"])
+    page.keyboard.type("read_f")
+    expect(page.locator(".completion code")).to_have_text(["read_file"])
+    page.keyboard.press("Tab")
+    expect(page.locator(".composer textarea")).to_have_value("/tools read_file ")
+    expect(page.locator(".completion code")).to_have_text(["on", "off"])
+    page.keyboard.press("Enter")
+    expect(page.locator(".command").last).to_contain_text("what the model reads")
+    page.locator(".composer textarea").press_sequentially("/hooks ")
+    expect(page.locator(".completion code")).to_have_text(["allow"])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator(".composer textarea")).to_have_value("/hooks allow ")
+
+
 def test_hooks_of_the_project_are_asked_about_and_listed(served_page: ServedPage) -> None:
     (served_page.project / ".agents").mkdir()
     hook = {"type": "command", "command": "echo not today >&2; exit 2"}

@@ -132,11 +132,13 @@ test("files are found by all their words, names first", () => {
   assert.deepEqual(matching(["src/main.py", "docs/main.md"], "main docs"), ["docs/main.md"]);
 });
 
-test("a slash at the start is a command, an @ at a word's start a file", () => {
+test("a slash at the start is a command, an @ at a word's start a file, more words are arguments", () => {
   assert.deepEqual(wordAt("/st", 3), { kind: "command", word: "/st", start: 0 });
   assert.deepEqual(wordAt("see @src/a", 10), { kind: "file", word: "src/a", start: 4 });
   assert.equal(wordAt("mail@host", 9), null);
-  assert.equal(wordAt("/status now", 11), null);
+  assert.deepEqual(wordAt("/tools text vc", 14), { kind: "argument", word: "vc", start: 12 });
+  assert.deepEqual(wordAt("/note @src", 10), { kind: "file", word: "src", start: 6 });
+  assert.equal(wordAt("status /now it", 14), null);
 });
 
 test("a list of sessions is no older than what was told of one meanwhile", () => {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from urllib.parse import urlencode
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
@@ -33,9 +34,7 @@ class AttachedPrompt(Prompt):
         state: Callable[[], Packet],
     ) -> None:
         commands = {
-            declared["name"]: Command(
-                CommandSpec(declared["usage"], ""), str, from_plain(Phrase, declared["help"])
-            )
+            declared["name"]: _command(declared, link, state)
             for declared in link.request("GET", "/api/commands")["commands"]
         }
         project = link.request("GET", "/api/status")["project"]
@@ -79,6 +78,23 @@ class AttachedPrompt(Prompt):
 
         with suppress(RuntimeError):  # the line is just done
             loop.call_soon_threadsafe(leave)
+
+
+def _command(declared: Packet, link: ServerLink, state: Callable[[], Packet]) -> Command:
+    """Return a command of the server, for completion only."""
+
+    def completes(words: Sequence[str]) -> Sequence[str]:
+        query = urlencode({"line": " ".join([declared["name"], *words, ""])})
+        path = f"/api/sessions/{state()['session']}/completions?{query}"
+        found: list[str] = link.request("GET", path)["words"]
+        return found
+
+    return Command(
+        CommandSpec(declared["usage"], ""),
+        str,
+        from_plain(Phrase, declared["help"]),
+        completes=completes if declared["completed"] else None,
+    )
 
 
 def _status_line_of(state: Packet, project: str, translator: Translator) -> StyleAndTextTuples:

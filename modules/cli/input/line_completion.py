@@ -1,4 +1,4 @@
-"""Completion of the prompt: commands at its beginning, paths of the project behind an @."""
+"""Completion of the prompt: commands and what they take, paths of the project behind an @."""
 
 from __future__ import annotations
 
@@ -51,6 +51,18 @@ class LineCompleter(Completer):
             last = _LAST_WORD.search(text)
             start = last[0] if last else ""
             yield from self._complete_path(start, length=len(start), is_mention=False)
+        elif name in self._commands:
+            yield from self._complete_argument(name, text)
+
+    def _complete_argument(self, name: str, text: str) -> Iterator[Completion]:
+        last = _LAST_WORD.search(text)
+        length = len(last[0]) if last else 0
+        try:
+            words = self._commands[name].next_words(text.removeprefix(name))
+        except (OSError, UserError, ToolError):
+            words = []  # the next letter asks again
+        for word in words[:LIMIT]:
+            yield Completion(word, start_position=-length)
 
     def _complete_command(self, start: str) -> Iterator[Completion]:
         for name, command in self._commands.items():

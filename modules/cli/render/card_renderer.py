@@ -35,6 +35,7 @@ from modules.cli.render.plain_cards import (
     duration,
     found_phrase,
     left_out_phrase,
+    picture_phrase,
     run_ending,
     run_picture_phrase,
     unsearched_phrase,
@@ -135,7 +136,7 @@ class CardRenderer:
 
     def _remark(self, card: Card | None, state: ResultState) -> str:
         """Return all that *card* adds to the first line of its call if that is short, else ""."""
-        if not isinstance(card, TextCard) or state != "done":
+        if not isinstance(card, TextCard) or state != "done" or card.pictures:
             return ""
         body = visible(self._translator.render(card.body))
         return body if cell_len(body) <= MAX_REMARK_CELLS else ""
@@ -247,6 +248,7 @@ class CardRenderer:
         parts += [WrappedText(line, "dim" if is_result else "") for line in lines[:rows]]
         if len(lines) > rows:
             parts.append(self.more(len(lines) - rows))
+        parts += [self.dim(picture_phrase(picture)) for picture in card.pictures]
         return self._stack(parts)
 
     def _diff(self, card: DiffCard, limit: int) -> Iterator[RenderableType]:

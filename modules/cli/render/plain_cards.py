@@ -36,7 +36,8 @@ def card_text(card: Card, translator: Translator) -> str:
     """Return all that *card* says, harmless for a terminal, without a newline at the end."""
     match card:
         case TextCard():
-            return _join_lines(translator.render(card.title), translator.render(card.body))
+            shown = [translator.render(picture_phrase(picture)) for picture in card.pictures]
+            return _join_lines(translator.render(card.title), translator.render(card.body), *shown)
         case DiffCard():
             head = f"{visible(card.path)} (+{card.added} -{card.removed})"
             return _join_lines(head, translator.render(card.note), card.diff)
@@ -161,7 +162,7 @@ def run_picture_phrase(picture: RunPicture) -> Phrase:
 
 
 def picture_phrase(picture: Picture) -> Phrase:
-    """Tell of a picture that the person gave with a message."""
+    """Tell of a picture that is kept with the session."""
     return phrase("picture {what}", what=visible(picture.description))
 
 

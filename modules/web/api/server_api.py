@@ -94,12 +94,19 @@ class ServerApi:
         "GET",
         "/api/commands",
         "The slash commands.",
-        answer={"commands": "Each with its name, usage and help."},
+        answer={
+            "commands": "Each with its name, usage, help, and whether its arguments are completed."
+        },
     )
     def commands(self) -> dict[str, Any]:
         return {
             "commands": [
-                {"name": command.name, "usage": command.usage, "help": to_plain(command.help)}
+                {
+                    "name": command.name,
+                    "usage": command.usage,
+                    "help": to_plain(command.help),
+                    "completed": command.is_completed,
+                }
                 for command in self._commands()
             ]
         }

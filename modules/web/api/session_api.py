@@ -11,7 +11,7 @@ from core.conversation.transcript import Packet
 from core.events import Reply
 from modules.web.api.pictures_api import find_pictures
 from modules.web.api.sessions_api import DEFAULT_TURNS, ID, MAX_LIMIT, clamp
-from modules.web.http.errors import ApiError
+from modules.web.http.errors import ApiError, as_api_errors
 from modules.web.http.idempotency import CommandId
 from modules.web.http.params import Bounds, Header
 from modules.web.http.routes import EventStream, route
@@ -36,6 +36,8 @@ _REPLACED_IDS = Annotated[
 _PICTURES = Annotated[
     list[str] | None, "The digests of pictures that the session was given; then it is no command."
 ]
+
+_MAX_WORDS = 50  # of a completion
 
 
 class SessionApi:
@@ -138,6 +140,22 @@ class SessionApi:
     )
     def run_command(self, id: ID, line: str) -> Packet:  # noqa: A002
         return self.command(id, uuid.uuid4().hex, line)
+
+    @route(
+        "GET",
+        "/api/sessions/{id}/completions",
+        "Complete what stands behind a slash command.",
+        answer={"words": "Those that may take the place of the last one."},
+    )
+    def complete(
+        self,
+        id: ID,  # noqa: A002
+        line: Annotated[str, "The line as far as it is typed."],
+    ) -> Packet:
+        name, _, typed = line.partition(" ")
+        command = self._registry.open(id).terminal.commands.get(name)
+        with as_api_errors():
+            return {"words": command.next_words(typed)[:_MAX_WORDS] if command else []}
 
     @route(
         "POST",

@@ -133,7 +133,8 @@ class CallView {
     if (this.#choice !== null) return this.#choice;
     const { item } = this;
     if (item.state === "running") return Boolean(item.output.text);
-    return UNFOLDED.has(item.card?.kind) || (item.state !== "done" && hasBody(item.card));
+    if (UNFOLDED.has(item.card?.kind) || item.card?.pictures?.length) return true;
+    return item.state !== "done" && hasBody(item.card);
   }
 
   #toggle() {

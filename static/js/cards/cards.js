@@ -3,6 +3,7 @@
 import { h } from "../lib/dom.js";
 import { size, visible } from "../lib/format.js";
 import { duration } from "../lib/time.js";
+import { pictureRow } from "../conversation/picture.js";
 import { api } from "../net/api.js";
 import { say, t } from "../i18n/translate.js";
 import { diffView } from "./diff_view.js";
@@ -10,7 +11,7 @@ import { outputView } from "./output.js";
 import { programBlock } from "./program.js";
 
 /** @typedef {import("../store/reducer.js").Card} Card */
-/** @typedef {{openFile: (path: string, line?: number) => void}} Host what cards can ask of the page */
+/** @typedef {{openFile: (path: string, line?: number) => void, pictureAddress?: (digest: string) => string}} Host what cards can ask of the page */
 
 const DRAWN = {
   text: textCard,
@@ -84,13 +85,20 @@ const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : t
 export function hasBody(card, isSaid = false) {
   if (card?.kind !== "text") return Boolean(card);
   const body = say(card.body);
+  if (card.pictures?.length) return true;
   return say(card.title).length > LONG_TITLE || Boolean(body && !(isSaid && remark(body)));
 }
 
-function textCard(card, _, hasHead) {
+function textCard(card, host, hasHead) {
   const [title, body] = [say(card.title), say(card.body)];
   const isSaid = hasHead && body && title.length <= LONG_TITLE;
-  return h("div", { class: "card-text" }, !isSaid && h("p", { text: title }), body && outputView(body));
+  return h(
+    "div",
+    { class: "card-text" },
+    !isSaid && h("p", { text: title }),
+    body && outputView(body),
+    pictureRow(card.pictures, host.pictureAddress),
+  );
 }
 
 function diffCard(card) {

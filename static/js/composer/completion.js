@@ -1,4 +1,4 @@
-// The list above the composer that completes "/commands" and "@files".
+// The list above the composer that completes "/commands", what they take, and "@files".
 
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
@@ -17,6 +17,8 @@ export class Completion {
   /** @type {Choice[]} */
   choices = [];
   chosen = 0;
+  /** Whether the arrows chose, so that Enter takes an argument; else it sends the line. */
+  wasMoved = false;
   place = null;
 
   /** @param {import("../app.js").App} app @param {HTMLTextAreaElement} area */
@@ -55,17 +57,34 @@ export class Completion {
     this.place = place;
     this.choices = choices;
     this.chosen = 0;
+    this.wasMoved = false;
     this.#draw();
   }
 
   #choicesFor({ kind, word }) {
+    if (kind === "argument") return this.#argumentChoices();
     return kind === "command" ? this.#commandChoices(word) : this.#fileChoices(word);
+  }
+
+  async #declared({ isFresh }) {
+    if (!this.#commands || isFresh) this.#commands = (await api.commands()).commands;
+    return this.#commands;
+  }
+
+  async #argumentChoices() {
+    const { session } = this.app.state;
+    const line = this.area.value.slice(0, this.area.selectionStart);
+    const name = line.split(" ", 1)[0];
+    const declared = await this.#declared({ isFresh: false });
+    if (!session || !declared.some((one) => slashed(one.name) === name && one.completed)) return [];
+    const { words } = await api.completions(session, line);
+    return words.map((word) => ({ insert: `${word} `, label: visible(word), help: "" }));
   }
 
   async #commandChoices(word) {
     // Files may be commands, so that there may be others each time.
-    if (!this.#commands || word === "/") this.#commands = (await api.commands()).commands;
-    return this.#commands
+    const declared = await this.#declared({ isFresh: word === "/" });
+    return declared
       .filter(({ name }) => slashed(name).startsWith(word))
       .slice(0, 30)
       .map(({ name, usage, help }) => ({
@@ -116,6 +135,7 @@ export class Completion {
   }
 
   move(by) {
+    this.wasMoved = true;
     this.chosen = (this.chosen + by + this.choices.length) % this.choices.length;
     this.#draw();
   }

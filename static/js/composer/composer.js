@@ -236,7 +236,7 @@ function completes(event, completion) {
   if (event.key in moves) completion.move(moves[event.key]);
   else if (
     event.key === "Tab" ||
-    (event.key === "Enter" && !event.ctrlKey && !event.shiftKey && !isExact(completion))
+    (event.key === "Enter" && !event.ctrlKey && !event.shiftKey && !isWhole(completion))
   )
     completion.take();
   else if (event.key === "Escape") completion.close();
@@ -246,10 +246,11 @@ function completes(event, completion) {
   return true;
 }
 
-/** A command that stands there whole is sent by Enter. */
-const isExact = (completion) =>
-  completion.place.kind === "command" &&
-  completion.choices.some(({ insert }) => insert.trim() === completion.place.word);
+/** A line that may be what was meant is sent by Enter: a whole command, and one with no argument chosen. */
+const isWhole = ({ place, choices, wasMoved }) =>
+  place.kind === "argument"
+    ? !wasMoved
+    : place.kind === "command" && choices.some(({ insert }) => insert.trim() === place.word);
 
 /** Where the messages that wait are shown, once there are some. */
 function queuePlace(app) {

@@ -70,6 +70,7 @@ export const api = {
   changeSession: (id, change) => request("PATCH", `/api/sessions/${id}`, { body: change }),
   deleteSession: (id) => request("DELETE", `/api/sessions/${id}`),
   forkSession: (id, turn) => request("POST", `/api/sessions/${id}/fork`, { body: { turn } }),
+  completions: (id, line) => request("GET", `/api/sessions/${id}/completions`, { query: { line } }),
   earlier: (id, before) => request("GET", `/api/sessions/${id}/transcript`, { query: { before } }),
   exportAddress: (id, format) => address(`/api/sessions/${id}/export`, { format }),
   givePicture: (id, file) =>

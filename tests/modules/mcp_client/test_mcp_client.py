@@ -188,6 +188,9 @@ def test_a_server_with_the_official_sdk_is_used_whole(tmp_path: Path) -> None:
         assert [change.path for change in finished[1].changes] == ["new.txt"]
         results = [r for _, r in made.terminal.history.records if isinstance(r, ToolResult)]
         assert [picture.format for picture in results[4].pictures] == ["PNG"]
+        card = finished[4].card
+        assert isinstance(card, TextCard)
+        assert card.pictures == results[4].pictures
         say(made, line="/test:review path=a.py")
         assert "Please review a.py." in told(made)
         assert "no word of the person" not in made.model.requests[-1][-1]["content"]

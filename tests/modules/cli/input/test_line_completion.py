@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
@@ -6,6 +9,7 @@ from core.feature import Command, CommandSpec
 from core.tools import ToolError
 from modules.cli.input.line_completion import LineCompleter, best_matches
 from modules.translator import Translator
+from tests.assembly import assembled_terminal
 
 FILES = ["src/main.py", "src/报告 final.md", "docs/domain.md", "a\nb", "README.md"]
 COMMANDS = {
@@ -58,3 +62,41 @@ def test_a_folder_that_cannot_be_listed_completes_nothing(error: Exception) -> N
 def test_the_best_come_first_and_not_too_many() -> None:
     paths = [f"tests/deep/x{n}.py" for n in range(100)] + ["x.py", "ax.py"]
     assert best_matches(paths, "X", 3) == ["x.py", "tests/deep/x0.py", "tests/deep/x1.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("/tools o", ["/tools on", "/tools off"]),
+        ("/tools read_f", ["/tools read_file"]),
+        ("/tools read_file o", ["/tools read_file on", "/tools read_file off"]),
+        ("/tools new  of", ["/tools new  off"]),
+        ("/tools text v", ["/tools text vcp"]),
+        ("/tools on ", []),
+        ("/mcp a", ["/mcp allow", "/mcp alpha"]),
+        ("/mcp s", ["/mcp sign-in", "/mcp sign-out"]),
+        ("/mcp restart ", ["/mcp restart alpha", "/mcp restart 乙"]),
+        ("/mcp restart alpha ", []),
+        ("/hooks ", ["/hooks allow"]),
+        ("/secrets ", ["/secrets on", "/secrets off"]),
+        ("/approve l", ["/approve list"]),
+        ("/status ", []),
+    ],
+)
+def test_what_commands_take_is_completed(tmp_path: Path, text: str, lines: list[str]) -> None:
+    (tmp_path / "data").mkdir()
+    servers = {name: {"command": "python3"} for name in ("alpha", "乙", "two\nlines")}
+    (tmp_path / "data/mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    with assembled_terminal(tmp_path) as made:
+        completer = LineCompleter(made.terminal.commands, list, Translator("en", {}))
+        found = completer.get_completions(Document(text), CompleteEvent())
+        assert [text[: len(text) + one.start_position] + one.text for one in found] == lines
+
+
+def test_a_command_whose_words_cannot_be_read_completes_nothing() -> None:
+    def fail(_: object) -> list[str]:
+        raise ToolError("gone")
+
+    commands = {"/x": Command(CommandSpec("/x [a]", "Help."), str, completes=fail)}
+    completer = LineCompleter(commands, list, Translator("en", {}))
+    assert list(completer.get_completions(Document("/x "), CompleteEvent())) == []

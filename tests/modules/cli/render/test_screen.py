@@ -48,6 +48,7 @@ from modules.translator import Translator
 from tests.modules.cli.screens import ScriptedAsker, make_screen, rendered
 from utils.i18n import phrase
 from utils.llm.completion import Usage
+from utils.pictures import Picture
 
 USED = Usage(2000, 1500, 500, 30, 0, 2, 0.0123)
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jshown\x1b[31m\x9b5A"
@@ -162,6 +163,14 @@ def test_an_end_before_the_end_says_why() -> None:
                 "python", "print(1)", "1\n", 0, "", 0.5, "A: bubblewrap", (Change("created", "o"),)
             ),
             "✓ x a.py · 0.5 s · sandbox A\n  print(1)\n  │ 1\n  created o",
+        ),
+        (
+            TextCard(
+                "raw: plot",
+                "Drawn.",
+                pictures=(Picture("d", "raw 1", "PNG", 4, 3, 70, "image/png"),),
+            ),
+            "✓ x a.py · 0.5 s\n  Drawn.\n  picture raw 1, PNG, 4×3, 70 B",
         ),
         (
             RunCard("bash", "true", "\n", 0, "", 0.5, "A: bubblewrap"),

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +28,7 @@ from utils.system.installation import (
     unpacked_archives,
 )
 from utils.text.clean import visible
+from utils.text.nearest import nearest_name
 
 if TYPE_CHECKING:
     from utils.llm.provider import Provider
@@ -301,7 +301,7 @@ def unknown_names(
             "There is no setting {name} ({source}). Did you mean {near}?",
             name=visible(name),
             source=label,
-            near=get_close_matches(name, known_names, n=1, cutoff=0.0)[0],
+            near=nearest_name(name, known_names, cutoff=0.0) or "",
         )
         for source, label in _variables(environment, dotenv)
         for name in sorted(source)
@@ -319,15 +319,13 @@ def _variables(
 
 def _parse_setting(name: str, value: Any, source: Text) -> Any:
     if name not in _FIELDS or name == "data_dir":
-        suggestions = get_close_matches(
-            name, [n for n in _FIELDS if n != "data_dir"], n=1, cutoff=0.0
-        )
+        near = nearest_name(name, [n for n in _FIELDS if n != "data_dir"], cutoff=0.0)
         raise BadUsage(
             phrase(
                 "There is no setting {name} ({source}). Did you mean {near}?",
                 name=name,
                 source=source,
-                near=suggestions[0],
+                near=near or "",
             )
         )
     parse: Callable[[Any], Any] = _FIELDS[name].metadata["parse"]

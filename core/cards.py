@@ -19,6 +19,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TextCard:
+    """A title, with text of any length below it."""
+
     title: Text
     body: Text = ""
     kind: Literal["text"] = "text"
@@ -112,6 +114,8 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True)
 class TreeCard:
+    """What is in the folder *path*; *left_out* counts what is not among the *entries*."""
+
     path: str
     entries: tuple[TreeEntry, ...]
     left_out: int = 0
@@ -148,6 +152,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinksCard:
+    """The pages of the web that a search for *query* found."""
+
     query: str
     links: tuple[Link, ...]
     kind: Literal["links"] = "links"
@@ -155,12 +161,16 @@ class LinksCard:
 
 @dataclass(frozen=True, slots=True)
 class Todo:
+    """One thing of the model's list of what is to be done."""
+
     title: str
     status: Literal["pending", "in_progress", "completed"]
 
 
 @dataclass(frozen=True, slots=True)
 class TodoCard:
+    """The whole list of what is to be done, in its order."""
+
     todos: tuple[Todo, ...]
     kind: Literal["todo"] = "todo"
 

@@ -65,16 +65,22 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
+    """A piece of the thought that the model is having."""
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingFinished:
+    """The thought of the step is over, *seconds* after it began."""
+
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
+    """A piece of what the model says."""
+
     text: str
 
 
@@ -167,6 +173,8 @@ class ApprovalAsked:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
+    """A piece of what a running call prints."""
+
     call_id: str
     text: str
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import date
-from difflib import get_close_matches
 from itertools import takewhile
 from posixpath import normpath
 from typing import TYPE_CHECKING
@@ -39,6 +38,7 @@ from utils.llm.completion import Usage
 from utils.pictures import Picture
 from utils.text.clean import visible
 from utils.text.lines import replace_lone_surrogates
+from utils.text.nearest import nearest_name
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
@@ -259,13 +259,13 @@ class MainTerminal:
         if not (missing := next((path for path in paths if normpath(path) not in files), "")):
             return answer
         path_by_name = {path.rpartition("/")[2]: path for path in reversed(files)}
-        matches = get_close_matches(missing.rpartition("/")[2], path_by_name, n=1)
-        if not matches or not isinstance(answer.card.title, Phrase):
+        near = nearest_name(missing.rpartition("/")[2], path_by_name)
+        if near is None or not isinstance(answer.card.title, Phrase):
             return answer
         title = phrase(
             "{problem} Did you mean {near}?",
             problem=answer.card.title,
-            near=visible(path_by_name[matches[0]]),
+            near=visible(path_by_name[near]),
         )
         return replace(
             answer, card=map_strings(replace(answer.card, title=title), self.features.redact)
@@ -297,13 +297,13 @@ class MainTerminal:
         return answer
 
     def _unknown_command(self, name: str) -> Phrase:
-        matches = get_close_matches(name.lower(), self.commands, n=1)
-        if not matches:
+        near = nearest_name(name.lower(), self.commands)
+        if near is None:
             return phrase("There is no command {name}; /help lists all.", name=name)
         return phrase(
             "There is no command {name}. Did you mean {near}? /help lists all.",
             name=name,
-            near=matches[0],
+            near=near,
         )
 
     # --- what a turn needs (core.loop.turn_context.TurnContext) ---------------------------------

@@ -21,7 +21,6 @@ from modules.files import encodings
 from modules.files.editing.long_text import MAX_BYTES
 from modules.files.project import Project
 from utils.i18n import phrase
-from utils.system.child import ChildResult, TimedOut, run_program
 from utils.system.programs import system_program
 from utils.text.clean import visible
 from utils.text.globs import glob_filter
@@ -30,6 +29,7 @@ from utils.waiting import Stop, Stopped
 
 if TYPE_CHECKING:
     from modules.files.search_worker import SearchJob, SearchResult
+    from utils.system.child import ChildResult
 
 _CPU_SECONDS = 20.0  # of processor time
 _MAX_SECONDS = 300.0  # however long a disk or a busy machine makes us wait
@@ -136,6 +136,8 @@ class TextSearch(Feature):
         return [name for name in files if matches(name[start:])]
 
     def _search(self, job: SearchJob) -> SearchResult:
+        from utils.system.child import TimedOut  # for searches only
+
         try:
             return self._run_worker(replace(job, files=self._candidates(job)))
         except TimedOut:
@@ -189,6 +191,8 @@ class TextSearch(Feature):
         return stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_FILE_BYTES
 
     def _run_program(self, command: Sequence[str], folder: Path, stdin: bytes = b"") -> ChildResult:
+        from utils.system.child import run_program  # for searches only
+
         result = run_program(
             command,
             folder=folder,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,6 @@ from modules.files.project import Project
 from modules.focus import Focus
 from modules.fork import Fork
 from modules.git.commit import GitCommit
-from modules.git.commit_hooks import CommitHooks
 from modules.git.remote import GitRemote
 from modules.history_tool import ADDRESS as HISTORY
 from modules.history_tool import HistoryTool
@@ -64,6 +64,7 @@ from utils.waiting import Stop
 if TYPE_CHECKING:
     from config import Settings
     from modules.checkpoints.checkpoints import Checkpoints
+    from modules.git.commit_hooks import CommitHooks
     from modules.sandbox.sandbox import Sandbox
 
 
@@ -113,7 +114,10 @@ def build_features(
         jobs,
         Previews(jobs, FailureLog(data.log).log),
         Clean(home),
-        GitCommit(project, stop, secrets.names_in, hooks=_commit_hooks(sandbox, stop, settings)),
+        GitCommit(
+            *(project, stop, secrets.names_in),
+            make_hooks=partial(_make_commit_hooks, sandbox, stop, settings),
+        ),
         _git_remote(project, stop, settings, secrets, terminal_ops, jobs),
         todos,
         focus,
@@ -255,7 +259,9 @@ def _sandbox(
     return LateSandbox(make, None if is_machine else remembered, is_for_agent=is_machine)
 
 
-def _commit_hooks(sandbox: LateSandbox, stop: Stop, settings: Settings) -> CommitHooks:
+def _make_commit_hooks(sandbox: LateSandbox, stop: Stop, settings: Settings) -> CommitHooks:
+    from modules.git.commit_hooks import CommitHooks  # for commits only
+
     limits = replace(_limits(settings), seconds=settings.call_seconds)
     return CommitHooks(sandbox, stop, limits, settings.git_hooks)
 

@@ -52,6 +52,11 @@ FOR_CALLS = (
     "modules.checkpoints.checkpoints",
     "modules.checkpoints.restore",
     "modules.checkpoints.store",
+    "modules.checkpoints.undo.journal",
+    "modules.checkpoints.undo.selector",
+    "modules.checkpoints.undo.undo_results",
+    "modules.files.single_byte",
+    "modules.git.commit_hooks",
     "mcp",
     "modules.jobs.job",
     "modules.mcp_client.servers",
@@ -67,8 +72,11 @@ FOR_CALLS = (
     "markdown_it",
     "pygments",
     "tavily",
+    "utils.system.child",
 )
 """What calls, undo, the page and long answers need, by the packages and modules."""
+FOR_MISTAKES = ("click.shell_completion", "difflib")
+"""What only a shell, or who mistypes a name, makes us need."""
 FOR_MODEL = ("openai", "pydantic", "httpx2", "http.client", "email", "utils.llm.http.errors")
 
 
@@ -111,7 +119,8 @@ def test_the_prompt_needs_no_model_no_sandbox_and_no_checkpoint(folder: Path) ->
     loaded_at_prompt(folder)  # the first time on a machine the sandbox is tried out
     modules = loaded_at_prompt(folder)
     assert "prompt_toolkit" in modules
-    assert of(modules, *FOR_CALLS, *FOR_MODEL, "rich", "concurrent.futures.process") == []
+    needless = (*FOR_CALLS, *FOR_MISTAKES, *FOR_MODEL, "rich", "concurrent.futures.process")
+    assert of(modules, *needless) == []
 
 
 def test_a_first_request_needs_no_dialogue_and_few_types_of_the_sdk(folder: Path) -> None:

@@ -19,7 +19,7 @@ EXPORTS = {
     "review.review": ["Review", "ReviewPart", "ReviewView", "ReviewedFile"],
     "snapshot.diff": ["Difference"],
     "snapshot.entries": ["Entry"],
-    "undo.journal": ["IN_BACKGROUND"],
+    "undo.background_ids": ["IN_BACKGROUND"],
     "undo.recorder": ["CallRecorder"],
     "undo.undo_commands": ["UndoCommands"],
     "undo.undo_state": ["StateUndo"],

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
 
 from modules.cli.option_specs import SUBCOMMANDS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 VARIABLE = "_ONEFOLD_COMPLETE"
 """Set by the script when a shell asks; click answers it."""
@@ -17,12 +20,14 @@ COMMAND = "onefold"
 Suggest = Callable[[str, str | None], Iterable[tuple[str, str]]]
 """Returns the values of a kind (`session`, `model`), each with what it is, for a project folder."""
 
-_Propose = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+_Propose = Callable[[click.Context, click.Parameter, str], list["CompletionItem"]]
 _FILE_KINDS = {"file": "file", "folder": "dir"}
 
 
 def completion_script(shell: str, command: click.Command) -> str:
     """Return what *shell* has to read to complete *command*."""
+    from click.shell_completion import get_completion_class  # for shells only
+
     complete = get_completion_class(shell)
     assert complete is not None, shell  # noqa: S101 - one of those in the table of subcommands
     return complete(command, {}, COMMAND, VARIABLE).source()
@@ -36,6 +41,8 @@ def values_of(kind: str, suggest: Suggest) -> _Propose:
         _option: click.Parameter,
         incomplete: str,
     ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # for shells only
+
         if kind in _FILE_KINDS:
             return [CompletionItem(incomplete, type=_FILE_KINDS[kind])]
         values = suggest(kind, context.params.get("project"))
@@ -52,6 +59,8 @@ def message_argument() -> click.Argument:
         _argument: click.Parameter,
         incomplete: str,
     ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # for shells only
+
         words = tuple(context.params.get("message") or ())
         proposals = [spec.name for spec in SUBCOMMANDS] if not words else []
         for spec in SUBCOMMANDS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from modules.cli.option_specs import OPTIONS, SUBCOMMANDS, SubcommandSpec
 from utils.i18n import BadUsage, Phrase, Text, UserError, phrase
 from utils.text.clean import visible
+from utils.text.nearest import nearest_name
 
 
 def message_of(words: Sequence[str]) -> str | None:
@@ -24,13 +24,13 @@ def message_of(words: Sequence[str]) -> str | None:
 def refuse_near_miss(word: str) -> None:
     """Raise `UserError` for a first *word* that is hardly meant as a message: nearly a command."""
     options = {name.lstrip("-"): name for option in OPTIONS for name in option.names}
-    commands = get_close_matches(word, [spec.name for spec in SUBCOMMANDS], n=1, cutoff=0.8)
-    if near := [options[word]] if word in options else commands:
+    commands = [spec.name for spec in SUBCOMMANDS]
+    if near := options.get(word) or nearest_name(word, commands, cutoff=0.8):
         raise BadUsage(
             phrase(
                 "There is no command {word}. Did you mean {near}? As a message: -- {word}",
                 word=visible(word),
-                near=near[0],
+                near=near,
             )
         )
 
@@ -88,13 +88,13 @@ def _bad_value(name: str, value: object, allowed: Text) -> UserError:
 def _unknown_option(name: str, command: click.Command) -> Phrase:
     """Say that there is no option *name*; that all begin with dashes makes none like another."""
     names = {name_.lstrip("-"): name_ for option in command.params for name_ in option.opts}
-    matches = get_close_matches(name.lstrip("-"), names, n=1)
-    if not matches:
+    near = nearest_name(name.lstrip("-"), names)
+    if near is None:
         return phrase("There is no option {name}", name=visible(name))
     return phrase(
         "There is no option {name}. Did you mean {near}?",
         name=visible(name),
-        near=names[matches[0]],
+        near=names[near],
     )
 
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from modules.files import single_byte
-
 _SAMPLE_LENGTH = 1_000
 _LIKELY = 0.35
 _SURE = 0.55
@@ -73,6 +71,8 @@ def preferred() -> str:
 
 def guess(data: bytes) -> str | None:
     """Return the codec name of *data*, which is not UTF-8; None if it looks like no text."""
+    from modules.files import single_byte  # for such text only
+
     if _preferred and single_byte.round_trips(data, _preferred[0]):
         return _preferred[0]
     scores = [(_score(language, data), language.encoding) for language in _LANGUAGES]
@@ -126,6 +126,8 @@ _MISPLACED_SIGNS = re.compile(
 
 def _guess_latin(data: bytes) -> str | None:
     """Return the codec of a text in Latin letters, of Western Europe unless another fits better."""
+    from modules.files import single_byte  # for such text only
+
     western = _guess_western(data)
     if western and _is_western(data.decode(western)):
         return western

@@ -9,7 +9,7 @@ What keeps git from that is in `modules.files.git.isolated_git`. What nobody mea
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -19,7 +19,6 @@ from core.feature import Feature
 from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, Tool, ToolError, tool
-from modules.git.commit_hooks import CommitHooks, hooks_of
 from modules.secrets.env_files import is_env_name
 from utils.i18n import Phrase, Text, join_lines, phrase
 from utils.text.clean import clean, visible
@@ -29,6 +28,7 @@ from utils.waiting import Stop
 if TYPE_CHECKING:
     from modules.files.git.secret_scan import SecretNamesIn
     from modules.files.git.staging import Staging
+    from modules.git.commit_hooks import CommitHooks
 
 
 class CommitFolder(Protocol):
@@ -42,7 +42,7 @@ class CommitFolder(Protocol):
 class GitCommit(Feature, PreviewsCalls, FlagsCalls):
     """Commits what the model has made; *names_in* knows the secrets in a text.
 
-    *hooks* are those of the repository, which run only if the person wants that.
+    *make_hooks* makes those of the repository, which run only if the person wants that.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         stop: Stop,
         names_in: SecretNamesIn = lambda _text: (),
         *,
-        hooks: CommitHooks | None = None,
+        make_hooks: Callable[[], CommitHooks] | None = None,
     ) -> None:
-        self._hooks = hooks
+        self._make_hooks = make_hooks
         self._project = project
         self._stop = stop
         self._names_in = names_in
@@ -84,11 +84,14 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         Return the message as they leave it, and what is to be said. Raises `ToolError` if one of
         them refuses the commit.
         """
-        names = hooks_of(staged_changes.git) if self._hooks else []
-        if not self._hooks or not names:
+        from modules.git.commit_hooks import hooks_of  # for commits only
+
+        names = hooks_of(staged_changes.git) if self._make_hooks else []
+        if not self._make_hooks or not names:
             return message, []
         joined = ", ".join(names)
-        if not self._hooks.are_wanted:
+        hooks = self._make_hooks()
+        if not hooks.are_wanted:
             return message, [
                 phrase(
                     "The repository's hooks ({names}) did not run; git_hooks = true in config.toml "
@@ -97,7 +100,7 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
                 )
             ]
         tree = staged_changes.tree()
-        result = self._hooks.run(tree, message)
+        result = hooks.run(tree, message)
         remarks: list[Text] = [phrase("Hooks that ran in the sandbox: {names}", names=joined)]
         if result.output:
             remarks.append(result.output)

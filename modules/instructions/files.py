@@ -106,6 +106,8 @@ class InstructionReader:
         return self._read(path, "" if path in _ROOT_NAMES else folder, status)
 
     def _stat(self, path: str) -> os.stat_result | None:
+        if not os.path.lexists(f"{self._project.root}/{path}"):  # far cheaper, and for each step
+            return None
         try:
             return self._project.stat(path)
         except ToolError:  # a folder of git's or of ours

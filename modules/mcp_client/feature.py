@@ -35,7 +35,7 @@ from core.hooks import (
     RestsAfterTurns,
 )
 from core.tools import Outcome, RunningTool, Tool, ToolError, run_to_end
-from modules.checkpoints.undo.journal import IN_BACKGROUND
+from modules.checkpoints.undo.background_ids import IN_BACKGROUND
 from modules.files.project import Project
 from modules.instructions.consent import Consents
 from modules.mcp_client.config_names import PROJECT_FILE

@@ -42,9 +42,10 @@ class ServerProfiles:
         with self._lock:
             if self._table is None:
                 self._table = self._read()
-            kept = _fitting(self._table.get(base_url, {}).get(model, {}))
+            kept = self._table.get(base_url, {}).get(model)
         general = {} if (base_url, model) in self._own_protocols else self._protocol
-        return replace(usual, **{**kept, **general, **self._settings.get(model, {})})
+        known = {**(_fitting(kept) if kept else {}), **general, **self._settings.get(model, {})}
+        return replace(usual, **known) if known else usual  # asked for several times a step
 
     def save(
         self,

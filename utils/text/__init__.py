@@ -43,7 +43,7 @@ EXPORTS = {
         "replace_surrogates",
         "with_count",
     ],
-    "nearest": ["nearest_paths", "with_suggestion"],
+    "nearest": ["nearest_name", "nearest_paths", "with_suggestion"],
     "strict_json": ["is_json", "read_json"],
     "tokens": ["estimate_tokens"],
 }

@@ -18,13 +18,8 @@ from modules.checkpoints.store.store_recovery import (
     is_json_root,
     is_json_spans,
 )
-from modules.checkpoints.undo.journal import (
-    BETWEEN_TURNS,
-    IN_BACKGROUND,
-    OperationPart,
-    Span,
-    UndoOperation,
-)
+from modules.checkpoints.undo.background_ids import BETWEEN_TURNS, IN_BACKGROUND
+from modules.checkpoints.undo.journal import OperationPart, Span, UndoOperation
 from modules.storage.sqlite_recovery import with_recovery
 from utils.i18n import Phrase, UserError, phrase
 

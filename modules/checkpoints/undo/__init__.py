@@ -1,5 +1,7 @@
 """Undo and redo: what each call did, and taking it back in any order.
 
+- background_ids  Ids of the records of what was done in the background: the names of who did it,
+                  with these.
 - journal         An undo, a redo or a rewind as a whole: what is done of it, and what is still to
                   be done.
 - model_messages  Messages to the model, of one line, about what the person took back.
@@ -16,6 +18,7 @@
 """
 
 EXPORTS = {
-    "journal": ["BETWEEN_TURNS", "IN_BACKGROUND", "OperationPart", "Span", "UndoOperation"],
+    "background_ids": ["BETWEEN_TURNS", "IN_BACKGROUND"],
+    "journal": ["OperationPart", "Span", "UndoOperation"],
     "undo_results": ["FinishedOperation", "UndoResult"],
 }

@@ -15,10 +15,6 @@ from typing import Any, Literal
 
 from utils.text.codec import from_plain, to_plain
 
-IN_BACKGROUND = " in the background"
-"""What follows the names in the id of a record of what was done in the background."""
-BETWEEN_TURNS = "between turns: "
-
 Span = tuple[int, int]
 """The numbers of the snapshots before and after something."""
 

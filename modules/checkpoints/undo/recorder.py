@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,7 @@ from core.hooks import (
 )
 from core.tools import Risk, Tool, ToolError
 from modules.checkpoints.late_checkpoints import LateCheckpoints
-from modules.checkpoints.undo.journal import BETWEEN_TURNS, IN_BACKGROUND
-from modules.checkpoints.undo.undo import Undoer
-from modules.checkpoints.undo.undo_results import FinishedOperation
+from modules.checkpoints.undo.background_ids import BETWEEN_TURNS, IN_BACKGROUND
 from modules.files.project import Project
 from modules.files.writable import TEMPORARY_FILE
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -38,17 +35,11 @@ if TYPE_CHECKING:
     from modules.checkpoints.checkpoints import Checkpoints
     from modules.checkpoints.restore.operations import Skipped
     from modules.checkpoints.store.index import CallRecord, CheckpointIndex, Snapshot
+    from modules.checkpoints.undo.undo import Undoer
+    from modules.checkpoints.undo.undo_results import FinishedOperation, UndoOutcome
 
 _WHOLE_DISK = phrase("nothing is held: the project is the whole disk, and what is done stays done")
 _MAX_PATH_SHOWN = 200  # characters of a path in a question
-
-
-@dataclass(frozen=True, slots=True)
-class UndoOutcome:
-    """An operation that is done, with its *state_changes* (all beside the files), for people."""
-
-    finished: FinishedOperation
-    state_changes: list[Phrase]
 
 
 class CallRecorder(
@@ -96,6 +87,8 @@ class CallRecorder(
 
     @cached_property
     def _undoer(self) -> Undoer:
+        from modules.checkpoints.undo.undo import Undoer  # for undo only
+
         return Undoer(self._checkpoints)
 
     def watch_background(self, running: Callable[[], Text]) -> None:
@@ -355,6 +348,8 @@ class CallRecorder(
         """
         if self._is_recovered:
             return []
+        from modules.checkpoints.undo.undo_results import UndoOutcome  # loaded with checkpoints
+
         interrupted = {one.number: one for one in self._checkpoints.finish_interrupted()}
         outcomes = []
         for entry in self._index.pending(self.session):
@@ -372,6 +367,8 @@ class CallRecorder(
 
     def _run_operation(self, run: Callable[[], FinishedOperation]) -> UndoOutcome:
         """Run an operation to the end; what fails of it is finished by the next recovery."""
+        from modules.checkpoints.undo.undo_results import UndoOutcome  # loaded with checkpoints
+
         self._is_recovered = False
         finished = run()
         state_changes = self._finish_state(finished) if finished.operation.rest else []

@@ -103,11 +103,6 @@ class Undoer:
         return unexplained
 
 
-def is_worth_retrying(result: UndoResult) -> bool:
-    """Return whether the system did not let all of it be done, so that it is worth another try."""
-    return any(skipped.is_passing for skipped in result.skipped)
-
-
 def parts_of(calls: Sequence[CallRecord]) -> tuple[OperationPart, ...]:
     """Return the parts that *calls* are, the last first; neighbours that meet become one."""
     parts: list[OperationPart] = []

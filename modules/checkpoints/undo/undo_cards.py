@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.cards import Card, Change, DiffCard, TableCard, TextCard
-from modules.checkpoints.undo.undo_results import UndoResult
 from modules.files.editing.text_file import NotText, TextFile
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from modules.checkpoints.checkpoints import Checkpoints
     from modules.checkpoints.restore.operations import Skipped
     from modules.checkpoints.store.index import CallRecord
+    from modules.checkpoints.undo.undo_results import UndoResult
 
 _MAX_ROWS = 200
 _MAX_CALLS = 50

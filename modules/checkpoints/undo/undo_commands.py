@@ -13,11 +13,7 @@ from core.events import CommandAnswered
 from core.feature import Section, SessionHandle, command
 from core.hooks import BindsToSession, KeepsState, ProvidesContext
 from modules.checkpoints.late_checkpoints import LateCheckpoints
-from modules.checkpoints.undo.journal import UndoOperation
-from modules.checkpoints.undo.model_messages import operation_message
-from modules.checkpoints.undo.recorder import CallRecorder, UndoOutcome
-from modules.checkpoints.undo.selector import UndoSelector
-from modules.checkpoints.undo.undo import is_worth_retrying
+from modules.checkpoints.undo.recorder import CallRecorder
 from modules.checkpoints.undo.undo_cards import (
     calls_card,
     changes_card,
@@ -26,7 +22,6 @@ from modules.checkpoints.undo.undo_cards import (
     state_undo_title,
     undone_card,
 )
-from modules.checkpoints.undo.undo_results import FinishedOperation, UndoResult, changes_of
 from modules.checkpoints.undo.undo_state import StateUndo
 from modules.files.project import Project
 from utils.i18n import Phrase, UserError, phrase
@@ -37,6 +32,9 @@ if TYPE_CHECKING:
     from modules.checkpoints.review.review import Review, ReviewPart, ReviewView
     from modules.checkpoints.snapshot.diff import Difference
     from modules.checkpoints.store.index import UndoRecord
+    from modules.checkpoints.undo.journal import UndoOperation
+    from modules.checkpoints.undo.selector import UndoSelector
+    from modules.checkpoints.undo.undo_results import FinishedOperation, UndoOutcome, UndoResult
 
 
 class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
@@ -86,7 +84,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             self._finish_interrupted()
             changing = [call for call in self._calls() if call.has_visible_changes]
             return CommandAnswered("/undo", calls_card(self._checkpoints, changing))
-        selector = UndoSelector.parse("/undo", argument)
+        selector = _selector("/undo", argument)
         with self._exclusive():
             outcomes = [
                 undone
@@ -118,10 +116,10 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
 
     def _undo_answer(self, outcome: UndoOutcome, title: Phrase) -> CommandAnswered:
         results = outcome.finished.results
-        if any(map(is_worth_retrying, results)):
+        if any(result.is_worth_retrying for result in results):
             title = phrase("Not all of it could be taken back; /undo tries the rest again")
         card = self._with_background(undone_card(results, title, outcome.state_changes))
-        return CommandAnswered("/undo", card, changes=changes_of(results))
+        return CommandAnswered("/undo", card, changes=outcome.changes)
 
     def _with_background(self, card: TableCard) -> TableCard:
         """Return *card* with who may change the files again at any moment."""
@@ -143,7 +141,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
                 one for one in self._finish_interrupted() if one.finished.operation.kind == "redo"
             ]
             if argument:
-                return self._redo_calls(UndoSelector.parse("/redo", argument))
+                return self._redo_calls(_selector("/redo", argument))
             if outcomes:
                 return self._redo_answer(outcomes[-1], _REDO_FINISHED)
             last_undo = self._index.last_undo(self.session)
@@ -161,13 +159,15 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         effect: Literal["", "session"] = "session" if is_conversation_back else ""
         results = outcome.finished.results
         card = self._with_background(redone_card(results, title, outcome.state_changes))
-        return CommandAnswered("/redo", card, effect=effect, changes=changes_of(results))
+        return CommandAnswered("/redo", card, effect=effect, changes=outcome.changes)
 
     def _finish_state(self, finished: FinishedOperation) -> list[Phrase]:
         """Finish the state of an operation beside the files, and tell the model of it.
 
         Done again after a kill, it does only what was not done.
         """
+        from modules.checkpoints.undo.model_messages import operation_message  # for undo only
+
         operation, rest = finished.operation, finished.operation.rest
         state_changes: list[Phrase] = []
         if "beside" in rest:
@@ -266,7 +266,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             card = self._with_background(
                 undone_card(results, title, self._also_reverted(turn, results[-1]))
             )
-        return CommandAnswered("/rewind", card, effect=effect, changes=changes_of(results))
+        return CommandAnswered("/rewind", card, effect=effect, changes=outcome.changes)
 
     def _also_reverted(self, turn: int, result: UndoResult) -> list[Phrase]:
         """Return phrases on changes since *turn* by others than this session, undone too."""
@@ -401,6 +401,13 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             if path in (change.path, change.new_path):
                 return diff_card(self._checkpoints, before, after, change)
         raise UserError(phrase("{path} has not changed since then.", path=visible(path)))
+
+
+def _selector(command: str, argument: str) -> UndoSelector:
+    """Return what the *argument* of *command* means. Raises `UserError`."""
+    from modules.checkpoints.undo.selector import UndoSelector  # for undo only
+
+    return UndoSelector.parse(command, argument)
 
 
 def _rewound_title(turn: int, scope: str) -> Phrase:

@@ -11,6 +11,7 @@ from modules.checkpoints.undo.journal import UndoOperation
 
 if TYPE_CHECKING:
     from modules.checkpoints.restore.operations import Conflict, Skipped
+    from utils.i18n import Phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,11 @@ class UndoResult:
     before: int
     after: int
 
+    @property
+    def is_worth_retrying(self) -> bool:
+        """Whether the system did not let all of it be done, so that it is worth another try."""
+        return any(skipped.is_passing for skipped in self.skipped)
+
 
 @dataclass(frozen=True, slots=True)
 class FinishedOperation:
@@ -34,6 +40,19 @@ class FinishedOperation:
     number: int
     operation: UndoOperation
     results: list[UndoResult]
+
+
+@dataclass(frozen=True, slots=True)
+class UndoOutcome:
+    """An operation that is done, with its *state_changes* (all beside the files), for people."""
+
+    finished: FinishedOperation
+    state_changes: list[Phrase]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What it did to the folder."""
+        return changes_of(self.finished.results)
 
 
 def changes_of(results: Iterable[UndoResult]) -> tuple[Change, ...]:

@@ -47,7 +47,7 @@ def commit(
 ) -> Outcome:
     hooks = CommitHooks(late(sandbox(home, are_wanted=are_wanted)), Stop(), QUICK, are_wanted)
     names_in = lambda text: ["TOKEN"] if SECRET in text else []  # noqa: E731
-    return GitCommit(Project(home.project), Stop(), names_in, hooks=hooks).git_commit(
+    return GitCommit(Project(home.project), Stop(), names_in, make_hooks=lambda: hooks).git_commit(
         message, list(paths) or None
     )
 

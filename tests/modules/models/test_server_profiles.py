@@ -31,6 +31,12 @@ def test_what_was_learnt_is_known_next_time(file: Path) -> None:
     assert json.loads(file.read_text())[URL]["local"] == LEARNT.changes
 
 
+def test_a_server_of_which_nothing_is_known_costs_no_profile_of_its_own(file: Path) -> None:
+    usual = ServerProfile()
+    profiles = ServerProfiles(file, {"other": {"window": 4096}})
+    assert profiles.find(URL, "local", usual) is usual
+
+
 def test_two_processes_lose_nothing_of_each_other(file: Path) -> None:
     one, two = ServerProfiles(file, {}), ServerProfiles(file, {})
     one.find(URL, "a", ServerProfile()), two.find(URL, "a", ServerProfile())

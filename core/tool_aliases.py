@@ -11,6 +11,10 @@ from utils.text.strict_json import read_json
 
 _PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use)[._:/]+")
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
+_BEHIND_NAME = re.compile(r"\(\)\Z|:\d+\Z|<.*", re.DOTALL)
+"""What models leave behind the name of a tool."""
+_WRAPPERS = ("arguments", "parameters", "input", "args", "kwargs", "params")
+_CALL_KEYS = frozenset({"name", "tool", "tool_name", "function", "type"})
 _IGNORED_PARAMETERS = frozenset(
     {"description", "explanation", "reason", "purpose", "thought", "intent"}
 )
@@ -52,7 +56,9 @@ def resolve_call(
     tool = _find_tool(tools, name)
     if tool and tool.spec.forwards and (forwarded := _forwarded(tools, tool, arguments)):
         tool, arguments = forwarded
-    return (tool.name, _rename_arguments(tool, arguments)) if tool else (name, arguments)
+    if not tool:
+        return name, arguments
+    return tool.name, _rename_arguments(tool, _unwrapped(tool, arguments))
 
 
 def _forwarded(
@@ -79,9 +85,23 @@ def _forwarded(
 
 def _find_tool(tools: Toolbox, name: str) -> Tool | None:
     """Return the one tool that *name* can mean: prefixes, humps and capitals aside."""
-    normalized = _WORD_BOUNDARY.sub("_", _PREFIX.sub("", name.strip())).lower()
+    plain = _PREFIX.sub("", _BEHIND_NAME.sub("", name.strip(" \t\n\"'`")))
+    normalized = _WORD_BOUNDARY.sub("_", plain).lower()
     by_name = {tool.name: tool for tool in tools}
     return by_name.get(name) or by_name.get(normalized)
+
+
+def _unwrapped(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments that *arguments* hold whole, as the call they stand in was repeated."""
+    own_parameters: Mapping[str, Any] = tool.schema["properties"]
+    inner = [name for name in arguments if name in _WRAPPERS and name not in own_parameters]
+    others = arguments.keys() - set(inner)
+    if len(inner) != 1 or not others <= _CALL_KEYS - own_parameters.keys():
+        return arguments
+    if arguments.get("name", tool.name) != tool.name or not isinstance(arguments[inner[0]], dict):
+        return arguments
+    unwrapped: Mapping[str, Any] = arguments[inner[0]]
+    return unwrapped
 
 
 def _rename_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

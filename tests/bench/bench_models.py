@@ -8,7 +8,8 @@
 
 For each model, server and way: what Onefold gets done, and what a bare loop of five tools gets
 done with the same server in the same run, and why the others failed. *native* is a server that
-hands over the model's calls, *text* one that leaves them in the text. Needs bubblewrap.
+hands over the model's calls, *text* one that leaves them in the text; *Onefold in VCP* has the
+model write blocks of that protocol, whatever the server could do. Needs bubblewrap.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +111,15 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     sys.exit(f"The server did not start; {port} is closed. See server.log.")
 
 
-def play_onefold(base_url: str, folder: Path, task: Task) -> TaskResult:
-    """Give *task* to Onefold as a script would, with nothing set but the server."""
+def play_onefold(base_url: str, folder: Path, task: Task, protocol: str = "") -> TaskResult:
+    """Give *task* to Onefold as a script would, with nothing set but server and *protocol*."""
     with tempfile.TemporaryDirectory() as data:
         environment = {
             **{name: value for name, value in os.environ.items() if "ONEFOLD" not in name},
             **{"DEEPSEEK_BASE_URL": base_url, "DEEPSEEK_API_KEY": "local", "ONEFOLD_LANG": "en"},
             **{"ONEFOLD_DATA_DIR": data, "ONEFOLD_MODEL": "local", "ONEFOLD_BOOTSTRAP": "0"},
             **{"ONEFOLD_IDLE_SECONDS": "3600"},
+            **({"ONEFOLD_PROTOCOL": protocol} if protocol else {}),
         }
         command = [sys.executable, str(ROOT / "main.py"), "-p", task.text]
         command += ["--approve", "all", "--output", "stream-json"]
@@ -186,7 +189,11 @@ def _failure_cause(calls: int, ends: Sequence[str]) -> str:
     return "false “done”"
 
 
-PLAYERS: dict[str, Player] = {"Onefold": play_onefold, "bare loop": play_bare}
+PLAYERS: dict[str, Player] = {
+    "Onefold": play_onefold,
+    "Onefold in VCP": partial(play_onefold, protocol="vcp"),
+    "bare loop": play_bare,
+}
 
 
 def play_all(base_url: str, names: Sequence[str], rounds: int, players: Sequence[str]) -> list[Row]:
@@ -202,7 +209,7 @@ def play_all(base_url: str, names: Sequence[str], rounds: int, players: Sequence
                     played = PLAYERS[one](base_url, folder, TASKS[name])
                 rows[one].add(played)
                 excerpt = " ".join(played.answer.split())[:100]
-                row = f"{number + 1} {one:9} {name:9} {played.cause or 'done':24} {excerpt}"
+                row = f"{number + 1} {one:14} {name:9} {played.cause or 'done':24} {excerpt}"
                 sys.stderr.write(f"{row}\n")
     return list(rows.values())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ from utils.llm.provider import Provider
 
 _PORTS = {"http": 80, "https": 443}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_BELOW_BASE = re.compile(r"/+(?:chat(?:/completions)?|completions|models)\Z|/+\Z")
+_TWICE_V1 = re.compile(r"(?:/v1){2,}\Z")
 _CONNECT_SECONDS = 0.5
 
 
@@ -74,9 +77,10 @@ def is_local(address: str) -> bool:
 
 
 def to_base_url(url: str) -> str:
-    """Return *url* as a base, also where somebody gave the whole address of chat completions."""
+    """Return *url* as a base, also where somebody gave the whole address of something below it."""
     address, mark, query = url.partition("?")
-    return address.rstrip("/").removesuffix("/chat/completions").rstrip("/") + mark + query
+    address = _BELOW_BASE.sub("", address.rstrip("/"))
+    return _TWICE_V1.sub("/v1", address) + mark + query
 
 
 def without_login(address: str) -> str:

@@ -23,6 +23,7 @@ const MEANINGS = {
   call_ids: () => t("Ids of calls"),
   call_content: () => t("What stands beside calls without text"),
   tool_messages: () => t("Takes calls and their answers as messages"),
+  tool_names: () => t("Needs the tool's name in an answer"),
   tool_choice: () => t("What is said of the choice of tools"),
   plain_schema: () => t("Needs plain descriptions of tools"),
   thinks_by: () => t("How Claude is told to think"),

@@ -31,7 +31,7 @@ EXPORTS = {
     "lenient_json": ["repair_object"],
     "text_call_values": ["TextCall", "is_quoted"],
     "text_calls": ["ToolFit", "find_calls"],
-    "think_tag": ["ThinkTag"],
+    "think_tag": ["ThinkTag", "part_answer"],
     "vcp_block": [
         "Block",
         "END_REQUEST",

@@ -54,8 +54,22 @@ SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]{0,1000}?(?<!`)\1(?!`)")
 QUOTE = re.compile(r"(?m)^[ \t]*>(?!>>\w+\n\{).*$")
 
 
-def without_code(text: str) -> str:
-    """Return *text* without what is code or a quotation in it."""
-    for form in (FENCED, SPAN, QUOTE):
-        text = form.sub("", text)
-    return text
+def parted(text: str) -> tuple[str, list[str], list[str]]:
+    """Return *text* without code and quotations; the fences and quotations; the spans of code."""
+    plain: list[str] = []
+    blocks: list[list[str]] = []
+    fence = ""
+    is_in_quotation = False
+    for line in text.split("\n"):
+        was_open, fence = bool(fence), fence_after(line, fence)
+        is_quoted = not was_open and not fence and QUOTE.match(line) is not None
+        if not (was_open or fence or is_quoted):
+            plain.append(line)
+        elif was_open or (is_quoted and is_in_quotation):
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+        is_in_quotation = is_quoted
+    outside = "\n".join(plain)
+    spans = [found[0] for found in SPAN.finditer(outside)]
+    return SPAN.sub("", outside), ["\n".join(lines) for lines in blocks], spans

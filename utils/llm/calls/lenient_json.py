@@ -15,7 +15,8 @@ _TOKEN = re.compile(
 )
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
-_END_TOKEN = re.compile(r"\s*<\|\w{1,20}\|>\s*\Z")
+_END_TOKEN = re.compile(r"(?:\s*(?:<\|\w{1,20}\|>|</\w{1,20}>))+\s*\Z")
+_LABEL = re.compile(r"\A\s*json\s*(?=\{)", re.IGNORECASE)
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -24,12 +25,12 @@ def read_lenient(text: str) -> Any:
 
     Allowed are raw line breaks in strings and commas before an end, comments, Python's words and
     quotes, typographic quotes around strings, a code fence and a byte order mark around it all, and
-    the model's end token behind it.
+    the model's end token or end tag behind it, and the word "json" before it.
 
     Nothing is closed that was left open: what was cut off raises `ValueError`, as all else does
     that is no JSON. Takes time linear in *text*.
     """
-    text = _END_TOKEN.sub("", text.removeprefix("\ufeff"))
+    text = _LABEL.sub("", _END_TOKEN.sub("", text.removeprefix("\ufeff")))
     if fence := _FENCE.fullmatch(text):
         text = fence[1]
     plain = _STRING_OR_COMMA.sub(
@@ -55,7 +56,8 @@ def _requote(match: re.Match[str]) -> str:
 
 
 def repair_object(text: str) -> str:
-    """Return *text*, repaired if need be and without quotes around it, as the JSON of an object.
+    """Return *text*, repaired if need be and without quotes or a list around it, as the JSON of an
+    object.
 
     Raises `ValueError` where that cannot be had.
     """
@@ -66,6 +68,8 @@ def repair_object(text: str) -> str:
             if value.lstrip().startswith(("{", '"'))
             else _raise_no_object(value)
         )
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        return json.dumps(value[0], ensure_ascii=False)
     if not isinstance(value, dict):
         return _raise_no_object(value)
     return text if is_json(text) else json.dumps(value, ensure_ascii=False)

@@ -2,10 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
-_BEGIN = "<think>"
-_END = "</think>"
+from utils.llm.calls.code_tracker import CodeTracker
+
+_TAGS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+    "◁think▷": "◁/think▷",
+    "<|channel|>analysis<|message|>": "<|end|>",
+}
+"""Begins of thoughts and their ends, of all the models that are known."""
+_ANSWER_HEAD = "<|start|>assistant<|channel|>final<|message|>"
+"""What gpt-oss puts between its thoughts and its answer."""
+
+
+_LONE_END = re.compile(r"\s*</think(?:ing)?>[ \t]*(?:\n\s*|\Z)")
+"""End of a thought whose begin the server put into the prompt."""
+_END_TOKENS = re.compile(
+    r"(?:\s*(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return)\|>|</s>|<end_of_turn>"
+    r"|<｜end▁of▁sentence｜>))+\s*\Z"
+)
+"""Tokens that end a reply, of servers that let them through."""
+
+
+def part_answer(text: str) -> tuple[str, str]:
+    """Return the thought that a whole *text* begins with untold, and the answer behind it.
+
+    The tokens of the model that end it belong to neither.
+    """
+    text = _END_TOKENS.sub("", text)
+    end = _LONE_END.search(text)
+    if end is None or "<think" in text[: end.start()]:
+        return "", text
+    if CodeTracker().is_open_after(text[: end.start()]):
+        return "", text
+    return text[: end.start()], text[end.end() :]
 
 
 class _State(Enum):
@@ -24,6 +61,7 @@ class ThinkTag:
     def __init__(self) -> None:
         self._state = _State.START
         self._pending = ""
+        self._begin = self._end = ""
         self._thinking: list[str] = []
 
     @property
@@ -38,13 +76,22 @@ class ThinkTag:
         text, self._pending = self._pending + text, ""
         if self._state is _State.START:
             start = text.lstrip()
-            if _BEGIN.startswith(start[: len(_BEGIN)]) and len(start) < len(_BEGIN):
+            if any(begin.startswith(start) for begin in _TAGS):
                 self._pending = text
                 return "", ""
-            if not start.startswith(_BEGIN):
-                self._state = _State.TEXT
-                return "", text
-            self._state, text = _State.THINKING, start[len(_BEGIN) :]
+            return self._from_start(start, text)
+        return self._feed_within(text)
+
+    def _from_start(self, start: str, text: str) -> tuple[str, str]:
+        """Take in the beginning of a *text*, which is *start* behind its white space."""
+        self._begin = next((begin for begin in _TAGS if start.startswith(begin)), "")
+        if not self._begin:
+            self._state = _State.TEXT
+            return "", text.lstrip("\r\n")
+        self._state, self._end = _State.THINKING, _TAGS[self._begin]
+        return self._feed_within(start.removeprefix(self._begin))
+
+    def _feed_within(self, text: str) -> tuple[str, str]:
         thought = ""
         if self._state is _State.THINKING:
             thought, text = self._split_thinking(text)
@@ -56,27 +103,33 @@ class ThinkTag:
         Where the tag has no end that is all of it, tag and all, unless it *is_thought* all the
         same: the reply was cut off in it, or there are calls beside it.
         """
-        if self._state is _State.START:
+        if self._state is not _State.THINKING:
             return self._pending
-        if self._state is _State.THINKING and not is_thought:
-            return _BEGIN + "".join(self._thinking) + self._pending
+        if not is_thought:
+            return self._begin + "".join(self._thinking) + self._pending
         return ""
 
     def _split_thinking(self, text: str) -> tuple[str, str]:
         """Return the thought in *text*, and what comes behind the end of its tag."""
-        before, end, behind = text.partition(_END)
+        before, end, behind = text.partition(self._end)
         if end:
             self._state = _State.GAP
             return before, behind
-        overlap = next(n for n in range(len(_END) - 1, -1, -1) if text.endswith(_END[:n]))
+        lengths = range(len(self._end) - 1, -1, -1)
+        overlap = next(n for n in lengths if text.endswith(self._end[:n]))
         self._pending = text[len(text) - overlap :]
         thought = text[: len(text) - overlap]
         self._thinking.append(thought)
         return thought, ""
 
     def _skip_gap(self, text: str) -> str:
-        """Return *text* without the blank lines between the tag and the answer."""
+        """Return *text* without what stands between the tag and the answer."""
         text = text.lstrip()
+        if text and _ANSWER_HEAD.startswith(text[: len(_ANSWER_HEAD)]):
+            if len(text) < len(_ANSWER_HEAD):
+                self._pending = text
+                return ""
+            text = text.removeprefix(_ANSWER_HEAD).lstrip()
         if text:
             self._state = _State.TEXT
         return text

@@ -23,11 +23,11 @@ NAME_KEY = "tool_name"
 _KEY = r"[^\s:：「」,，<>]{1,200}"
 _PAIR = re.compile(rf"\s*(?P<key>{_KEY})\s*[:：]\s*「始(?P<tag>ESCAPE\w{{0,8}})?」")
 _SEPARATOR = re.compile(r"\s*[,，、;；]?\s*")
-_MARKER = re.compile(r"「[始末](?:ESCAPE\w*)?」|\[(?:END_)?TOOL_(?:REQUEST|RESULT)\]")
+MARKER = re.compile(r"「[始末](?:ESCAPE\w*)?」|\[(?:END_)?TOOL_(?:REQUEST|RESULT)\]")
 _IS_KEY = re.compile(_KEY)
 OPENING = re.compile(rf"{re.escape(REQUEST)}(?=\s*(?:{_KEY}\s*[:：]\s*「始|\{{))")
 """What begins a block: the marker alone, in a sentence about it, does not."""
-STRAY = re.compile(rf"{_MARKER.pattern}|(?m:^[ \t]*{NAME_KEY}[ \t]*[:：])")
+STRAY = re.compile(rf"{MARKER.pattern}|(?m:^[ \t]*{NAME_KEY}[ \t]*[:：])")
 """What a block is made of; outside of one it is left over from one that is damaged."""
 
 
@@ -56,13 +56,19 @@ def read_block(
         if value_end < 0:
             return None, len(text)
         value = text[opening.end() : value_end]
-        if not tag and _MARKER.search(value):
+        if not tag and MARKER.search(value):
             return None, value_end
         pairs.append((opening["key"], _unpadded(value)))
         position = _end_of(_SEPARATOR, text, value_end + len(closing))
     if not text.startswith(end, position):
         return None, position
     return _block(pairs), position + len(end)
+
+
+def is_cut(text: str) -> bool:
+    """Return whether *text* has one end of a block, or of a value, without the other."""
+    ends = (("「始", "「末"), (REQUEST, END_REQUEST))
+    return any(text.count(begin) != text.count(end) for begin, end in ends)
 
 
 def _end_of(pattern: re.Pattern[str], text: str, position: int) -> int:
@@ -100,7 +106,7 @@ def _quoted(value: str) -> str:
 
 def _tags(value: str) -> Iterator[str]:
     """Yield the words that may mark the ends of *value*, the plainest first."""
-    if not _MARKER.search(value):
+    if not MARKER.search(value):
         yield ""
     yield "ESCAPE"
     yield from (f"ESCAPE{number}" for number in count(2))

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from utils.llm.calls.code_tracker import fence_after, without_code
-from utils.llm.calls.vcp_block import OPENING, STRAY, Block, read_block
+from utils.llm.calls.code_tracker import fence_after, parted
+from utils.llm.calls.vcp_block import MARKER, OPENING, STRAY, Block, is_cut, read_block
 
 _ENDS = 200
 """Characters at the begin and the end of a line that say what follows it."""
@@ -70,9 +70,20 @@ def scan(text: str) -> Scan:
     outline.read(text[position:] + "\n")
     if blocks and outline.is_in_fence:  # which of its ends is missing, nobody can tell
         return Scan(is_damaged=True)
-    if STRAY.search(without_code("\n".join(texts))):
+    plain, quoted, spans = parted("\n".join(texts))
+    if STRAY.search(plain) or (blocks and _are_cut(quoted, spans)):
         return Scan(is_damaged=True)
     return Scan(tuple(blocks), tuple(texts))
+
+
+def _are_cut(quoted: list[str], spans: list[str]) -> bool:
+    """Return whether code or a quotation holds a part of a block only.
+
+    That was meant to go on: where it ends, and whether a block behind it is a part of its value,
+    nobody can tell. One marker in a span of code is the name of it.
+    """
+    named = (span for span in spans if len(MARKER.findall(span)) > 1)
+    return any(map(is_cut, (*quoted, *named)))
 
 
 class Outline:

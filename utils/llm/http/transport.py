@@ -25,6 +25,7 @@ from utils.llm.http.response_body import ResponseBody
 from utils.waiting import Stopped, Timeout, interruptible
 
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
+_KEPT_REDIRECTS = {301: 308, 302: 307}
 _SENT_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version", *_SECRET_HEADERS)
 _Origin = tuple[str, str, int | None]
 """The scheme, the host and the port of an address."""
@@ -81,7 +82,9 @@ class CancellableTransport(httpx2.BaseTransport):
         connection, reply = self._exchange(request, exchange)
         headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in reply.getheaders()]
         body = ResponseBody(connection, reply, partial(self._return_to_pool, origin), exchange)
-        return httpx2.Response(reply.status, headers=headers, stream=body)
+        # What is moved is asked for again as it was: a body would be lost in a GET.
+        status = _KEPT_REDIRECTS.get(reply.status, reply.status)
+        return httpx2.Response(status, headers=headers, stream=body)
 
     def close(self) -> None:
         with self._lock:

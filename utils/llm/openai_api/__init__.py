@@ -4,6 +4,8 @@
                     compatible.
 - deferred_types    Import of the package `openai` without the hundreds of types that it lists for
                     typed programs.
+- event_shapes      The shapes in which servers send the parts of a streamed reply, brought to the
+                    usual one.
 - request           The body of a chat-completions request, in bytes.
 - stream_parser     Parser of a streamed reply, from the data of its events to a whole `Completion`.
 - wire_messages     The messages of a request in the form that a server takes.

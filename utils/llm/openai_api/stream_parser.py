@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import secrets
 import string
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from utils.llm.calls.leaked_calls import MarkupGuard, calls_at, read_calls
 from utils.llm.calls.lenient_json import repair_object
-from utils.llm.calls.think_tag import ThinkTag
+from utils.llm.calls.think_tag import ThinkTag, part_answer
 from utils.llm.completion import Completion, Delta, RawCall, Usage
 from utils.llm.http.reply_failures import (
     StreamError,
@@ -28,6 +27,16 @@ from utils.llm.http.reply_failures import (
     too_many_calls,
 )
 from utils.llm.http.reply_limits import ReplyLimits
+from utils.llm.openai_api.event_shapes import (
+    call_pieces,
+    choices_of,
+    delta_of,
+    error_of,
+    is_call_part,
+    part_text,
+    thinking_text,
+    without_placeholder,
+)
 from utils.llm.repetition import ARGUMENT_CHARACTERS, TEXT_CHARACTERS, Repetition
 from utils.text.strict_json import is_json, read_json
 
@@ -65,9 +74,9 @@ class _Call:
         text = "".join(self.pieces)
         if len(self.pieces) < 2 or is_json(text):
             return text
-        *others, last = self.pieces
-        is_cumulative = all(after.startswith(before) for before, after in pairwise(self.pieces))
-        return last if is_cumulative or "".join(others) == last else text
+        *others, last = pieces = without_placeholder(self.pieces)
+        is_cumulative = all(after.startswith(before) for before, after in pairwise(pieces))
+        return last if is_cumulative or "".join(others) == last else "".join(pieces)
 
 
 class StreamParser:
@@ -111,12 +120,14 @@ class StreamParser:
 
     def add(self, data: bytes) -> None:
         """Add one event. Raises `RequestFailed` for a broken one, `StreamError` for an error."""
-        if data.strip(b'"') == b"[DONE]":
+        if data.strip(b'"[]') == b"DONE":
             self.is_done = True
             return
         if b"\n" in data and not is_json(data.decode(errors="replace")):
             for line in data.split(b"\n"):  # events without the blank line that parts them
                 self.add(line.strip())
+            return
+        if b"{" not in data:  # a sign of life
             return
         try:
             self._add_event(read_json(data.decode()))
@@ -124,15 +135,14 @@ class StreamParser:
             raise broken_reply() from None
 
     def _add_event(self, event: dict[str, Any]) -> None:
-        if error := event.get("error") or _bare_error(event):
+        if error := error_of(event):
             raise StreamError(error)
         self.model = str(event.get("model") or self.model)
-        if usage := event.get("usage"):
-            self.usage = dict(usage)
-        for choice in event.get("choices") or ():
-            delta, message = choice.get("delta"), choice.get("message")
-            self._add_delta(delta or ({} if message else {"content": choice.get("text")}))
-            if message:
+        if isinstance(usage := event.get("usage"), dict):
+            self.usage = usage or self.usage
+        for choice in choices_of(event):
+            self._add_delta(delta_of(choice))
+            if message := choice.get("message"):
                 self._add_delta(self._rest_of(message))
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
         if self._is_repeating:  # it would go on so to the limit of output
@@ -152,30 +162,29 @@ class StreamParser:
         return any(one.block for one in watched)
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
-        if text := delta.get("content"):
+        if text := delta.get("content") or delta.get("text"):
             if isinstance(text, str):
                 self._add_text(text)
             else:
                 self._add_parts(text if isinstance(text, list) else [text])
         for name in _THINKING_KEYS:
             if thinking := delta.get(name):  # some servers send one thought under two names
-                self._add_thinking(_thinking_text(thinking))
+                self._add_thinking(thinking_text(thinking))
                 break
-        pieces = delta.get("tool_calls") or ()
-        for piece in [pieces] if isinstance(pieces, dict) else pieces:
+        for piece in call_pieces(delta):
             self._add_call(piece)
-        if function := delta.get("function_call"):
-            self._add_call({"function": function})
 
     def _add_parts(self, parts: list[Any]) -> None:
-        """Take in a content that is a list: its texts, and its thinking apart."""
-        for part in parts:
+        """Take in a content that is a list: its texts, and its thinking and calls apart."""
+        for part in filter(None, parts):
             if isinstance(part, str):
                 self._add_text(part)
+            elif is_call_part(part):
+                self._add_call(part)
             elif thinking := part.get("thinking") or part.get("reasoning"):
-                self._add_thinking(_thinking_text(thinking))
+                self._add_thinking(thinking_text(thinking))
             else:
-                self._add_text(part.get("text") or "")
+                self._add_text(part_text(part))
 
     def _add_text(self, text: str) -> None:
         self._new_text += text
@@ -214,6 +223,8 @@ class StreamParser:
         index = piece.get("index") or 0
         call = self._call_at.get(index)
         new_id = str(piece.get("id") or "")
+        if call is None and self._calls and self._goes_on(self._calls[-1], new_id, piece):
+            call = self._calls[-1]
         if call is None or self._begins_another(call, new_id, piece):
             if len(self._calls) == self._max_calls:
                 raise too_many_calls(self._max_calls)
@@ -221,6 +232,12 @@ class StreamParser:
             self._calls.append(call)
             self._call_at[index] = call
         return call
+
+    @staticmethod
+    def _goes_on(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
+        """Return whether *piece*, under a number of its own, is a part of *call* all the same."""
+        has_name = bool((piece.get("function") or piece).get("name"))
+        return not has_name and new_id in ("", call.id) and not call.is_complete
 
     @staticmethod
     def _begins_another(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
@@ -286,14 +303,14 @@ class StreamParser:
         """Return the reply, closed before. Raises `RequestFailed` if nothing in it is of use."""
         is_cut = self.finish_reason in _TRUNCATED_REASONS
         calls = self._streamed_calls(is_cut) or self._recovered_calls(is_cut)
-        text = self._text_guard.text
+        thought, text = part_answer(self._text_guard.text)
         if len(calls) > self._max_calls:  # written as markup
             raise too_many_calls(self._max_calls)
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
         return Completion(
             self._repetitions["text"].shortened(text),
-            self._repetitions["thinking"].shortened(self._thinking_guard.text),
+            self._repetitions["thinking"].shortened(self._thinking_guard.text + thought),
             with_ids(calls),
             usage,
             is_cut,
@@ -354,24 +371,6 @@ def _is_object(arguments: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _thinking_text(value: Any) -> str:
-    """Return the text of a thought that may be an object, or a list of them."""
-    if isinstance(value, list):
-        return "".join(map(_thinking_text, value))
-    if isinstance(value, dict):
-        value = value.get("text") or value.get("content") or value.get("summary") or ""
-        return value if isinstance(value, str) else _thinking_text(value)
-    return value if isinstance(value, str) else ""
-
-
-def _bare_error(event: Mapping[str, Any]) -> Any:
-    """Return the error that *event* is itself, without a name for it, None if it is none."""
-    if "choices" in event:
-        return None
-    is_error = event.get("object") == "error" or isinstance(event.get("message"), str)
-    return event if is_error or event.get("detail") else None
 
 
 def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:

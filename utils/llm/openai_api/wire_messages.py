@@ -53,6 +53,8 @@ def arrange_messages(
         messages = [{**m, _LATER: True} if n in ends else m for n, m in enumerate(messages)]
     if not profile.tool_messages:
         messages = list(_calls_as_text(messages))
+    elif profile.tool_names:
+        messages = list(_with_names(messages))
     if not profile.parallel_calls:
         messages = list(_one_call_each(messages))
     if any("pictures" in message for message in messages):
@@ -212,6 +214,15 @@ def _calls_as_text(messages: Sequence[Wire]) -> Iterator[Wire]:
             yield {**other_fields, "role": "user", "content": text}
         else:
             yield message
+
+
+def _with_names(messages: Sequence[Wire]) -> Iterator[Wire]:
+    """Yield *messages* with the name of its tool in each answer."""
+    names: dict[str, str] = {}
+    for message in messages:
+        names |= {call["id"]: call["function"]["name"] for call in message.get("tool_calls") or ()}
+        is_answer = message["role"] == "tool"
+        yield {**message, "name": names[message["tool_call_id"]]} if is_answer else message
 
 
 def _call_as_text(call: Wire) -> str:

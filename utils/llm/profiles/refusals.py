@@ -158,9 +158,8 @@ def _number(digits: str) -> int:
 
 def _adapt_output(profile: ServerProfile, text: str) -> ServerProfile:
     """Take the largest output that *text* names, or one that is smaller than the last try."""
-    if re.search(r"max_tokens.*(not supported|unsupported|instead|deprecated)", text) and (
-        "max_completion_tokens" in text
-    ):
+    names_other = re.search(r"max_tokens.*(not supported|unsupported|instead|deprecated)", text)
+    if names_other and "max_completion_tokens" in text and profile.output_limit == "max_tokens":
         return replace(profile, output_limit="max_completion_tokens")
     if profile.output_limit == "max_completion_tokens" and _is_unknown_parameter(
         text, "max_completion_tokens"
@@ -228,6 +227,13 @@ def _adapt_call_content(profile: ServerProfile, _: str) -> ServerProfile:
     return replace(profile, call_content=choices[min(current + 1, len(choices) - 1)])
 
 
+def _adapt_content_or_calls(profile: ServerProfile, _: str) -> ServerProfile:
+    """Say nothing beside calls; where that is no help, calls have no messages of their own."""
+    if profile.call_content != "absent":
+        return replace(profile, call_content="absent")
+    return replace(profile, tool_messages=False)
+
+
 def _adapt_tool_choice(profile: ServerProfile, text: str) -> ServerProfile:
     """Say what *text* wants of the choice of tools; nothing where that itself is refused."""
     if profile.tool_choice != "unsaid":
@@ -268,6 +274,12 @@ _QUIRKS: Sequence[_Quirk] = (
         r"|(output|completion) tokens",
         _adapt_output,
     ),
+    _Quirk(r"either content or tool_calls.{0,20}not both", _adapt_content_or_calls),
+    _Quirk(
+        r"(?:messages|contents|tool|function_response)\b.{0,40}\bname\b.{0,40}"
+        r"(?:required|missing|empty|must be set)|tool messages?.{0,30}\bname\b",
+        _set_fields(tool_names=True),
+    ),
     _Quirk(
         r"\balternat(e|es|ing)\b.{0,40}\b(user|assistant|roles?)\b|roles? must alternate",
         _adapt_roles,
@@ -276,7 +288,8 @@ _QUIRKS: Sequence[_Quirk] = (
         r"\btool\b.{0,12} roles?\b|roles?\W{1,4}tool\b.{0,40}(support|unknown|invalid|allowed)"
         r"|(unknown|unsupported|invalid|unexpected|only support).{0,30}\brole\W{1,4}tool\b"
         r"|only user.{0,20}assistant.{0,20}roles?"
-        r"|role.{0,40}should be.{0,20}user.{0,8}(or|and) .?assistant"
+        r"|\btool\W{1,3}is not one of|role.{0,40}should be.{0,20}system.{0,20}user"
+        r"|role.{0,60}should be.{0,30}user.{0,8}(or|and) .?assistant"
         r"|tool_calls.{0,40}(extra|not permitted|unsupported|not supported|unknown|unexpected)"
         r"|(extra|unsupported|unknown|unexpected).{0,40}\btool_calls",
         _set_fields(tool_messages=False),
@@ -316,6 +329,12 @@ _QUIRKS: Sequence[_Quirk] = (
         r"|no endpoints found that support tool|tools param requires"
         r"|(unrecognized|unknown|unexpected|unsupported|extra).{0,40}\btools\b"
         r"|\btools\b.{0,40}(extra|not permitted|unrecognized|unknown|unexpected|unsupported)",
+        _set_fields(protocol="vcp"),
+    ),
+    _Quirk(
+        r"too many (tools|functions)"
+        r"|\b(tools|functions)\b.{0,60}(at most|too long|maximum|exceed|limit)"
+        r"|(maximum|limit|more than).{0,40}\b(tools|functions)\b",
         _set_fields(protocol="vcp"),
     ),
 )

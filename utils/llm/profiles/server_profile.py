@@ -33,7 +33,8 @@ class ServerProfile:
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
     beside calls that come without text; "named" says what is called. *tool_messages* is whether
-    calls and their answers may be messages of their own; else they are told as text.
+    calls and their answers may be messages of their own; else they are told as text. *tool_names*
+    is whether an answer has to name its tool.
     *tool_choice* is what is said of the choice of tools: "none" where a server reads no calls, so
     that they come as text. *plain_schema* leaves out of the tools' schemas what not everybody
     understands. *pictures* is whether a message may hold parts that are pictures. *thinks_by* and
@@ -58,6 +59,7 @@ class ServerProfile:
     call_ids: Literal["any", "short"] = "any"
     call_content: CallContent = "text"
     tool_messages: bool = True
+    tool_names: bool = False
     tool_choice: Literal["unsaid", "auto", "none"] = "unsaid"
     protocol: ProtocolName = "native"
     plain_schema: bool = False

@@ -11,6 +11,7 @@ from utils.llm.calls.vcp_block import NAME_KEY, OPENING, REQUEST
 from utils.llm.calls.vcp_text import Outline
 from utils.llm.completion import Completion, Delta, RawCall, Wire
 from utils.llm.protocols.call_protocol import CallProtocol
+from utils.llm.protocols.vcp_messages import OWN_CALL
 
 _NAME = re.compile(
     rf"{re.escape(REQUEST)}\s*{NAME_KEY}\s*[:：]\s*「始」\s*([^\s「」]{{1,64}})\s*「末」"
@@ -66,7 +67,8 @@ class TextReply:
 
     def _read(self, completion: Completion) -> Completion:
         if completion.calls:  # the server's own, unasked: what stands beside them is text
-            return completion
+            own = (replace(call, id=f"{OWN_CALL}{call.id}") for call in completion.calls)
+            return replace(completion, calls=tuple(own))
         if completion.is_cut:
             return self._cut(completion)
         parsed = self._protocol.parse(completion.text, self._tools, self._sources())

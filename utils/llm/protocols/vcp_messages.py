@@ -13,6 +13,9 @@ from utils.text.strict_json import read_json
 
 RESULT = "<<<[TOOL_RESULT]>>>"
 END_RESULT = "<<<[END_TOOL_RESULT]>>>"
+OWN_CALL = "own_"
+"""Begins the id of a call that the server made its own way, though no tools were sent: it reads
+its answer in the same way."""
 _NO_TEXT_FIELDS = ("tool_calls", SIGNED)
 
 
@@ -48,7 +51,7 @@ def _without_calls(
     names: dict[str, str] = {}
     answers: list[Wire] = []
     for message in messages:
-        if message["role"] == "tool":
+        if message["role"] == "tool" and not message["tool_call_id"].startswith(OWN_CALL):
             answers.append(message)
             continue
         if answers:
@@ -56,7 +59,9 @@ def _without_calls(
             answers = []
         calls = message.get("tool_calls") or []
         names = {call["id"]: call["function"]["name"] for call in calls} or names
-        yield _reply(message, schemas) if message["role"] == "assistant" else message
+        is_own = bool(calls) and calls[0]["id"].startswith(OWN_CALL)
+        is_text = message["role"] == "assistant" and not is_own
+        yield _reply(message, schemas) if is_text else message
     if answers:
         yield _answer_message(answers, names)
 

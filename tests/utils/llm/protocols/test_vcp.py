@@ -221,6 +221,7 @@ MEANT = {
     "many lines": WHOLE.replace("「始」a.txt「末」", "「始」\na.txt\n「末」"),
     "beside code": f"```\n{WHOLE}\n```\nThat was shown before.\n\nNow I delete it.\n{WHOLE}",
     "escaped": WHOLE.replace("「始」a.txt「末」", "「始ESCAPE」a.txt「末ESCAPE」"),
+    "beside the name of a marker": f"It goes behind `<<<[TOOL_REQUEST]>>>`.\n{WHOLE}",
     "signed": WHOLE.replace("path:", "maid:「始」Nova「末」,\npath:"),
 }
 

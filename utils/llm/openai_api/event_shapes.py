@@ -1,0 +1,81 @@
+"""The shapes in which servers send the parts of a streamed reply, brought to the usual one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from utils.llm.completion import Wire
+
+_CALL_KEYS = ("tool_calls", "tool_call", "toolCalls")
+_CALL_PARTS = ("tool_use", "tool_call", "function_call")
+_PLACEHOLDERS = ("{}", "null", '""')
+"""What stands for arguments that are yet to come."""
+
+
+def choices_of(event: Wire) -> Iterator[Wire]:
+    """Yield the choices of *event* that are of the first reply; none of another is wanted."""
+    choices = event.get("choices") or ()
+    for choice in [choices] if isinstance(choices, dict) else choices:
+        if str(choice.get("index") or 0) == "0":
+            yield choice
+
+
+def delta_of(choice: Wire) -> Wire:
+    """Return what *choice* adds to the reply, {} where that is in a whole message."""
+    delta, message = choice.get("delta"), choice.get("message")
+    if isinstance(delta, str) or not (delta or message):
+        delta = {"content": delta or choice.get("text")}
+    calls = {key: choice[key] for key in _CALL_KEYS if choice.get(key)}
+    return {**(delta or {}), **calls}
+
+
+def error_of(event: Mapping[str, Any]) -> Any:
+    """Return the error that *event* brings, by that name or as a whole; None if it brings none."""
+    error = event.get("error")
+    if error and (not isinstance(error, dict) or any(error.values())):
+        return error
+    if "choices" in event:
+        return None
+    is_error = event.get("object") == "error" or isinstance(event.get("message"), str)
+    return event if is_error or event.get("detail") else None
+
+
+def call_pieces(delta: Wire) -> Iterator[Wire]:
+    """Yield the pieces of calls in *delta*; one that says nothing is none."""
+    pieces = next((delta[key] for key in _CALL_KEYS if delta.get(key)), ())
+    if isinstance(pieces, dict):
+        is_call = "function" in pieces or "name" in pieces
+        pieces = [pieces] if is_call else list(pieces.values())
+    yield from filter(None, pieces)
+    function = delta.get("function_call")
+    if function and any(function.values()):
+        yield {"function": function}
+
+
+def is_call_part(part: Wire) -> bool:
+    """Return whether a *part* of a content is a call."""
+    return part.get("type") in _CALL_PARTS and bool(part.get("name"))
+
+
+def part_text(part: Wire) -> str:
+    """Return the text of a *part* of a content."""
+    text = part.get("text")
+    text = text.get("value") if isinstance(text, dict) else text
+    return text if isinstance(text, str) else ""
+
+
+def without_placeholder(pieces: Sequence[str]) -> Sequence[str]:
+    """Return the *pieces* of arguments without one at their head that stood for all of them."""
+    is_replaced = len(pieces) > 1 and pieces[0].strip() in _PLACEHOLDERS
+    return pieces[1:] if is_replaced else pieces
+
+
+def thinking_text(value: Any) -> str:
+    """Return the text of a thought that may be an object, or a list of them."""
+    if isinstance(value, list):
+        return "".join(map(thinking_text, value))
+    if isinstance(value, dict):
+        value = value.get("text") or value.get("content") or value.get("summary") or ""
+        return value if isinstance(value, str) else thinking_text(value)
+    return value if isinstance(value, str) else ""

@@ -251,11 +251,8 @@ class TerminalOps(
         limits = replace(self._limits, seconds=min(seconds, self._max_seconds))
         before = self._watch.begin()
         running = sandbox.run(Program("bash", code), limits, self._stop)
-        try:
-            while True:
-                next(running)
-        except StopIteration as finished:
-            result: Result = finished.value
+        with self._watch.disarming_failed(before):
+            result = _result_of(running)
         return result, self._watch.end(before)[0].changes
 
     def _run(
@@ -273,7 +270,8 @@ class TerminalOps(
         before = self._watch.begin()
         network = self._network() if with_network and outside is None else None
         if outside is None:
-            result = yield from self._run_sandboxed(program, limits, network)
+            with self._watch.disarming_failed(before):
+                result = yield from self._run_sandboxed(program, limits, network)
         else:
             result = yield from self._run_outside(program, limits, outside)
         lines = [ending_for_model(result, limits, self._max_seconds)]
@@ -429,3 +427,13 @@ class TerminalOps(
         )
         if self._own_code.is_present and not self._sandbox.is_for_agent:
             yield phrase("Protected folders"), self._own_code.shown_paths()
+
+
+def _result_of(running: Generator[str, None, Result]) -> Result:
+    """Have *running* go on to its end, and return its result."""
+    while True:
+        try:
+            next(running)
+        except StopIteration as finished:
+            result: Result = finished.value
+            return result

@@ -105,6 +105,7 @@ def build_features(
         *(project, data, consents, sandbox, terminal_ops, undo, outputs, pictures),
         *(stop, settings),
         limits=_limits(settings),
+        hide=secrets.hide,
     )
     undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [

@@ -119,7 +119,9 @@ class McpServers(
         settings: ClientSettings,
         *,
         limits: Limits,
+        hide: Callable[[str, str], None],
     ) -> None:
+        """Each token that lets the person in somewhere is told to *hide*, by name and value."""
         self._project = project
         self._data = data
         self._consents = consents
@@ -132,6 +134,7 @@ class McpServers(
         self._stop = stop
         self._settings = settings
         self._limits = limits
+        self._hide = hide
         self._handle: SessionHandle | None = None
         self._servers: Servers | None = None
         self._was_looked = False
@@ -182,7 +185,7 @@ class McpServers(
         servers = Servers(
             *(self._project, self._data.mcp_servers, environment, self._consents),
             *(ListingCache(self._data.mcp_listings), launcher, self._data.mcp_tokens),
-            *(self._on_change, self._tell),
+            *(self._on_change, self._tell, self._hide),
         )
         servers.load()
         return servers

@@ -72,6 +72,7 @@ class _Storage:
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         self._values["tokens"] = tokens.model_dump(mode="json", exclude_none=True)
+        self._file.hide(self._values["tokens"])
         seconds = tokens.expires_in
         self._values["expires_at"] = None if seconds is None else time.time() + seconds
         if self._file.exists or not self._is_only_renewed:  # else the person has signed out

@@ -29,6 +29,7 @@ from modules.mcp_client.failures import RequestRefused, ServerFailed, ServerLate
 from modules.mcp_client.launcher import Launcher
 from modules.mcp_client.listing import Listing, ListingCache
 from modules.mcp_client.sign_ins import SignIns
+from modules.mcp_client.tokens import Hide
 from utils.i18n import Phrase, UserError, phrase
 from utils.system.shared_file import SharedFile
 from utils.text.clean import visible
@@ -51,8 +52,8 @@ class Servers:
     """The servers in the person's *own* file and in that of *project*.
 
     The project's are the person's to allow, once by content; *consents* keeps it. *tokens* is the
-    folder of those of servers. Any thread calls *on_change* when a server offers something else, or
-    failed, and *tell* with what the person should know.
+    folder of those of servers, each of which is told to *hide*. Any thread calls *on_change* when a
+    server offers something else, or failed, and *tell* with what the person should know.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Servers:
         tokens: Path,
         on_change: Callable[[], None],
         tell: Callable[[Phrase], None],
+        hide: Hide,
     ) -> None:
         self._project = project
         self.own_file = SharedFile(own)
@@ -75,7 +77,7 @@ class Servers:
         self._launcher = launcher
         self.on_change = on_change
         self._thread = ClientThread()
-        self._sign_ins = SignIns(self._thread, tokens, self.restart, tell)
+        self._sign_ins = SignIns(self._thread, tokens, self.restart, tell, hide)
         self._lock = threading.RLock()
         self._connections: dict[str, Connection] = {}
         self._failures: dict[str, int] = {}

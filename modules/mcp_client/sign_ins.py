@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from modules.mcp_client.client_thread import ClientThread
 from modules.mcp_client.config import ServerConfig
 from modules.mcp_client.failures import ServerFailed
-from modules.mcp_client.tokens import TokenFile
+from modules.mcp_client.tokens import Hide, TokenFile
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 from utils.waiting import Stop, Stopped
@@ -24,7 +24,7 @@ class SignIns:
     """The sign-ins that run in *thread*; tokens are kept in *folder*.
 
     *on_signed_in* is called with the server's name, and *tell* with what is to be said, both by a
-    thread of their own.
+    thread of their own. Each token is told to *hide*.
     """
 
     def __init__(
@@ -33,16 +33,20 @@ class SignIns:
         folder: Path,
         on_signed_in: Callable[[str], None],
         tell: Callable[[Phrase], None],
+        hide: Hide,
     ) -> None:
         self._thread = thread
         self._folder = folder
         self._on_signed_in = on_signed_in
         self._tell = tell
+        self._hide = hide
         self._running: dict[str, Future[None]] = {}
 
     def tokens(self, config: ServerConfig) -> TokenFile | None:
         """Return where the tokens of *config* are kept, None for one that can have none."""
-        return None if not config.url or config.has_token else TokenFile(self._folder, config.url)
+        if not config.url or config.has_token:
+            return None
+        return TokenFile(self._folder, config.url, self._hide)
 
     def begin(self, config: ServerConfig, stop: Stop) -> Phrase:
         """Begin to sign in, in place of a sign-in that runs; return what the person has to do.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from modules.files.own_code import OwnCode
 from utils.i18n import Phrase
 
 if TYPE_CHECKING:
+    from modules.sandbox.git.repository_search import RepositorySearch
     from modules.sandbox.late_sandbox import LateSandbox
     from modules.sandbox.run.file_changes import FileChanges, FolderState
 
@@ -26,6 +28,7 @@ class RunWatch:
         self._has_guarded = False
         self._guarded: list[str] = []
         self._first_repositories = self._unwatched = frozenset[str]()
+        self._search: RepositorySearch | None = None
 
     def begin(self) -> FolderState | None:
         """Return the state of the folder before a program works in it, its repositories guarded."""
@@ -51,11 +54,31 @@ class RunWatch:
         """Take out of the repositories made since *before* what git would run on our side."""
         return self._disarm(before, self.scan())
 
+    @contextmanager
+    def disarming_failed(self, before: FolderState | None) -> Iterator[None]:
+        """Do `disarm` where the block fails: a program may have begun all the same."""
+        try:
+            yield
+        except BaseException:
+            self.disarm(before)
+            raise
+
     def scan(self) -> FolderState | None:
-        """Return what is in the project now; None where it is too large to be followed."""
+        """Return what is in the project now; None where even its repositories are not found.
+
+        Of a project that is too large to be followed it is these alone.
+        """
         from modules.sandbox.run.file_changes import scan_files  # for runs only
 
-        return scan_files(self._root, self._own_code.paths)
+        return scan_files(self._root, self._own_code.paths) or self._look_for_repositories()
+
+    def _look_for_repositories(self) -> FolderState | None:
+        from modules.sandbox.git.repository_search import RepositorySearch  # for large projects
+
+        if self._root == Path(self._root.anchor):
+            return None
+        self._search = self._search or RepositorySearch(self._root, self._own_code.paths)
+        return self._search.look()
 
     def guard(self, folder: str) -> None:
         """Keep the repository in *folder* of the project as well, which is not a program's own."""

@@ -20,6 +20,7 @@ EXPORTS = {
     "backends.machine_evidence": ["machine_evidence"],
     "filesystem.folder_removal": ["remove_scratch"],
     "git.inner_repositories": ["inner_repositories"],
+    "git.repository_search": ["RepositorySearch"],
     "git.shared_protection": ["git_protection_of"],
     "home.clean_command": ["Clean"],
     "home.program_home": ["ProgramHome"],

@@ -77,8 +77,12 @@ class Secrets(
         self._talk: SessionHandle | None = None
         self.hidden_count = 0
         for name, value in known.items():
-            if secret := secret_part(name, value):
-                self._add(name, secret)
+            self.hide(name, value)
+
+    def hide(self, name: str, value: str) -> None:
+        """Hide *value*, as far as it is a secret, by *name* from now on; any thread may call it."""
+        if secret := secret_part(name, value):
+            self._add(name, secret)
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._talk = session_handle

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ from tests.modules.sandbox.test_sandbox import installation
 from tests.modules.sandbox.toolchains.layouts import every_manager
 from tests.picture_files import picture_file
 from tests.scripted_model import call_reply, run_turn, text_reply
-from utils.i18n import phrase
+from utils.i18n import UserError, phrase
 from utils.waiting import Stop
 
 
@@ -515,3 +516,47 @@ def test_git_that_fails_to_talk_to_a_remote_is_told_of_the_tool_that_does(
     assert "git_remote talks to remotes" in answer
     assert "network=true" not in answer
     assert "git_remote" not in text(run("echo fatal: no; git status; false"))
+
+
+@pytest.mark.parametrize("way", ["hook", "command"])
+def test_a_repository_is_made_harmless_also_where_the_sandbox_fails_after_the_run(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    run = Sandbox.run
+
+    def failing(*arguments: Any) -> RunningTool:
+        yield from run(*arguments)
+        raise UserError(phrase("The program was killed, but the system does not let go of it."))
+
+    monkeypatch.setattr(Sandbox, "run", failing)
+    made = tools(sandbox_home, allow_limits_only=True)
+    code = "git init -q inner && git -C inner config core.fsmonitor ./evil"
+    if way == "hook":
+        with pytest.raises(UserError, match="does not let go"):
+            made.run_hook(code, 300)
+    else:
+        with pytest.raises(ToolError, match="does not let go"):
+            outcome(made.run_command(code))
+    config = (sandbox_home.project / "inner" / ".git" / "config").read_text()
+    assert "fsmonitor" not in config
+    assert "bare = false" in config
+
+
+def test_in_a_folder_too_large_to_be_followed_new_repositories_are_made_harmless_too(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modules.sandbox.run.file_changes.MAX_ENTRIES", 3)
+    project = sandbox_home.project
+    subprocess.run(["git", "init", "-q", str(project / "theirs")], check=True)
+    evil = "git -C {} config core.fsmonitor ./evil"
+    subprocess.run(evil.format(project / "theirs").split(), check=True)
+    made = tools(sandbox_home, allow_limits_only=True)
+    several = "touch 1 2 3 4; git init -q deep/a/new; git init -q --bare bare"
+    for number, code in enumerate((several, "git init -q again", "git init -q late")):
+        code = f"{code}; for one in deep/a/new again late bare; do {evil.format('$one')}; done"
+        assert "too large to tell which files the run changed" in text(made.run_command(code)), (
+            number
+        )
+    for name in ("deep/a/new/.git", "again/.git", "late/.git", "bare"):
+        assert "fsmonitor" not in (project / name / "config").read_text(), name
+    assert "fsmonitor" in (project / "theirs" / ".git" / "config").read_text()

@@ -127,7 +127,7 @@ def environment_of(plan: MountPlan, home: Path, *, is_cut_off: bool = True) -> d
         first.append(str(interpreter.environment / "bin"))
     elif interpreter and interpreter.prefix:
         last.append(str(interpreter.prefix / "bin"))
-    path = toolchains.program_folders(first=first, last=[*last, own_programs(home)])
+    path = toolchains.program_folders(first=first, last=[*last, *own_programs(home)])
     variables = {
         **home_variables(home),
         **{"USER": user_name(), "LOGNAME": user_name()},
@@ -146,6 +146,7 @@ def environment_of(plan: MountPlan, home: Path, *, is_cut_off: bool = True) -> d
         proxy = f"http://127.0.0.1:{PORT}"
         names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
         variables |= dict.fromkeys(names, proxy)
+        variables |= dict.fromkeys(("YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"), proxy)  # yarn 4's own
         variables |= {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
     elif is_cut_off:
         variables |= OFFLINE_VARIABLES

@@ -7,6 +7,8 @@
 - folder_removal   Removing a folder that a program has filled, however deep and locked it left it.
 - folders          Listing folders as programs may have left them: locked, or deeper than any path
                    can name.
+- held_folder      A folder held by a descriptor, so that a program cannot lead us elsewhere while
+                   we work in it.
 - interpreter      Python that runs the model's code, and the parts of it that have to be exposed.
 - mount_points     Mount points that a sandbox needs in the project where there is nothing, and
                    their removal.
@@ -23,6 +25,7 @@ EXPORTS = {
     "etc": ["exposed_paths", "user_name"],
     "folder_removal": ["remove_scratch"],
     "folders": ["list_entries", "real_path"],
+    "held_folder": ["Content", "HeldFolder"],
     "interpreter": ["Interpreter"],
     "mount_points": ["MountPoints", "is_empty_folder"],
     "mounts": ["MountPlan", "MountPlanner"],

@@ -27,6 +27,8 @@ _EXPOSED = (
         "chromium.d",
         "maven/m2.conf",  # Debian has them here; settings.xml may hold passwords
         "maven/logging",
+        # PHP's extensions, without which composer does not start; php.ini may hold passwords
+        *("php/*/cli/conf.d", "php/*/mods-available"),
         "mime.types",
         "magic",
         "magic.mime",
@@ -41,7 +43,7 @@ _EXPOSED = (
     *("ssl/openssl.cnf", "ssl/certs", "ca-certificates.conf", "pki/tls/certs", "crypto-policies"),
     *("pki/tls/openssl.cnf", "pki/tls/cert.pem", "pki/ca-trust/extracted"),
 )
-_FORMAT_VERSION = 4  # raise it when what is prepared changes
+_FORMAT_VERSION = 5  # raise it when what is prepared changes
 _MAVENRC = """\
 case "$MAVEN_ARGS" in *--offline*) MAVEN_OPTS="-XX:TieredStopAtLevel=1 $MAVEN_OPTS" ;; esac
 set -- $MAVEN_ARGS "$@"
@@ -110,8 +112,12 @@ def exposed_paths(etc: Path) -> Iterator[Path]:
     """Yield the paths in *etc* that programs may read; not all of them exist."""
     present = os.listdir(etc)  # noqa: PTH208 - before each call
     for name in _EXPOSED:
-        names = sorted(fnmatch.filter(present, name)) if "*" in name else [name]
-        yield from (etc / one for one in names)
+        first, _, inner = name.partition("/")
+        if "*" in inner:
+            yield from sorted(etc.glob(name)) if first in present else ()
+        else:
+            names = sorted(fnmatch.filter(present, name)) if "*" in name else [name]
+            yield from (etc / one for one in names)
 
 
 def user_name() -> str:

@@ -10,14 +10,15 @@ from pathlib import Path
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def remove_scratch(path: Path) -> None:
+def remove_scratch(path: Path, above: int | None = None) -> None:
     """Remove the folder *path* with all that is in it; what cannot be removed stays.
 
+    With *above* it is a name in the folder of that descriptor.
     Folders in folders are first moved up to *path*, so that no depth is too deep.
     """
     numbers = itertools.count()
     with suppress(OSError):
-        top = _open_unlocked(os.fspath(path), None)
+        top = _open_unlocked(os.fspath(path), above)
         try:
             has_more = True
             while has_more:
@@ -26,7 +27,7 @@ def remove_scratch(path: Path) -> None:
                     has_more |= _remove_entry(top, entry, numbers)
         finally:
             os.close(top)
-        path.rmdir()
+        os.rmdir(path, dir_fd=above)  # noqa: PTH106 - by descriptor
 
 
 def _remove_entry(top: int, entry: os.DirEntry[str], numbers: itertools.count[int]) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from modules.sandbox.filesystem.held_folder import move
+
 _MAX_FOLDERS = 50_000
 
 Identity = tuple[int, int]
@@ -35,12 +37,12 @@ class FolderSearch:
 def move_back(found: Path, place: Path) -> None:
     """Move *found* to *place*, and what is there to where it was found. Raises `OSError`."""
     if not os.path.lexists(place):
-        found.rename(place)
+        move(found, place)
         return
     other = set_aside(place)
-    (other / found.relative_to(place) if place in found.parents else found).rename(place)
+    move(other / found.relative_to(place) if place in found.parents else found, place)
     if place not in found.parents:
-        other.rename(found)
+        move(other, found)
 
 
 def set_aside(path: Path) -> Path:
@@ -48,7 +50,7 @@ def set_aside(path: Path) -> Path:
     names = (f"{path.name}.replaced{number or ''}" for number in itertools.count())
     other = next(beside for beside in map(path.with_name, names) if not os.path.lexists(beside))
     if os.path.lexists(path):
-        path.rename(other)
+        move(path, other)
     return other
 
 

@@ -11,6 +11,8 @@
                      taken over.
 - protection         Protection of git's dangerous files by restoring them, where a tier cannot keep
                      them read-only.
+- repository_search  Search for repositories in a project of any size, which looks only where
+                     something changed.
 - run_record         Record of the git baselines, on disk for as long as a run takes, so that a kill
                      loses nothing.
 - shared_protection  The protection of git's files that all sandboxes around a project share, made

@@ -11,13 +11,13 @@ import itertools
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from modules.sandbox.filesystem.folder_removal import remove_scratch
+from modules.sandbox.filesystem.held_folder import Content, HeldFolder
 from modules.sandbox.git.harmless_lines import (
     NEW_REPOSITORY_LINES,
     PROJECT_REPOSITORY_LINES,
@@ -35,9 +35,6 @@ _LINKS_IN = ("", "objects", "objects/info")
 _MAX_LINK_CANDIDATES = 50_000  # files and folders, for links
 _MAX_BYTES = 1_000_000  # bytes; a larger file is not kept
 _HEAD = re.compile(r"refs/[^.][^\0]*")
-
-Content = tuple[int, bytes]
-"""(permissions, bytes)"""
 
 Identity = tuple[int, int]
 """(device, inode)"""
@@ -67,18 +64,25 @@ class Baseline:
     @classmethod
     def take(cls, folder: Path) -> Baseline:
         """Take the baseline of *folder*."""
-        places = ((name, folder / name) for name in ("", *_FOLDERS))
-        found = ((name, _content_of(folder / name)) for name in _baseline_names(folder))
-        state = ((name, _content_of(folder / name)) for name in STATE_FILE_LINES)
-        return cls(
-            folder,
-            _fingerprint(folder),
-            os.path.realpath(folder),
-            {name: _mode(path) for name, path in places if is_folder(path)},
-            {name: content for name, content in found if content is not None},
-            {name: content[1] for name, content in state if content and content[0] >= 0},
-            dict(_redirecting_links(folder)),
-        )
+        baseline = cls(folder, _fingerprint(folder), os.path.realpath(folder), {}, {}, {}, {})
+        with suppress(OSError), HeldFolder.open(folder) as held:
+            baseline.modes = {
+                name: stat.S_IMODE(status.st_mode)
+                for name in ("", *_FOLDERS)
+                if (status := held.status(name)) and stat.S_ISDIR(status.st_mode)
+            }
+            baseline.files = {
+                name: content
+                for name in _baseline_names(held)
+                if (content := held.content(name, _MAX_BYTES)) is not None
+            }
+            baseline.state_files = {
+                name: content[1]
+                for name in STATE_FILE_LINES
+                if (content := held.content(name, _MAX_BYTES)) and content[0] >= 0
+            }
+            baseline.links = dict(_redirecting_links(held))
+        return baseline
 
     @classmethod
     def take_new(cls, folder: Path, *, is_project: bool = False) -> Baseline:
@@ -116,76 +120,83 @@ class Baseline:
     def write_file(self) -> None:
         """Write the file that it was."""
         if self.content and self.content[0] >= 0:
-            _write(self.folder, self.content)
+            with HeldFolder.open(self.folder.parent) as above:
+                above.write(self.folder.name, self.content)
 
     def restore(self) -> tuple[list[str], list[str]]:
         """Make it what it was; return the names put back, and those of which lines were left out.
 
-        Both are paths in it.
+        Both are paths in it. A folder to which a link leads by now is left as it is, for others
+        may run meanwhile.
         """
-        if not is_folder(self.folder):
+        try:
+            with HeldFolder.open(self.folder) as held:
+                return self._restore(held)
+        except OSError:
+            if is_folder(self.folder) and os.path.realpath(self.folder) == os.fspath(self.folder):
+                raise
             return [], []
-        changed = list(self._restore_links())
+
+    def _restore(self, held: HeldFolder) -> tuple[list[str], list[str]]:
+        changed = list(self._restore_links(held))
         for name, mode in self.modes.items():
-            path = self.folder / name
-            if is_folder(path) and _mode(path) != mode:
-                path.chmod(mode)
-        for path in map(self.folder.joinpath, _FOLDERS):
-            if os.path.lexists(path) and not is_folder(path):
-                path.unlink()
-        names = dict.fromkeys((*self.files, *_baseline_names(self.folder)))
+            status = held.status(name)
+            is_there = status is not None and stat.S_ISDIR(status.st_mode)
+            if status and is_there and stat.S_IMODE(status.st_mode) != mode:
+                held.change_mode(name, mode)
+        for name in _FOLDERS:
+            if held.status(name) and not held.is_folder(name):
+                held.remove(name)
+        names = dict.fromkeys((*self.files, *_baseline_names(held)))
         partly = {**STATE_FILE_LINES, **self.new_lines}
         changed_files = [
-            name for name in names if not self._is_unchanged(name) and name not in partly
+            name for name in names if not self._is_unchanged(held, name) and name not in partly
         ]
         for name in changed_files:
-            self._restore_file(name)
+            self._restore_file(held, name)
         return [*changed, *changed_files], [
-            name for name in partly if self._remove_harmful_lines(name, partly[name])
+            name for name in partly if self._remove_harmful_lines(held, name, partly[name])
         ]
 
-    def _is_unchanged(self, name: str) -> bool:
+    def _is_unchanged(self, held: HeldFolder, name: str) -> bool:
         if self.is_new and name.startswith("hooks/") and name.endswith(".sample"):
             return True
-        return name in self.files and self.files[name] == _content_of(self.folder / name)
+        return name in self.files and self.files[name] == held.content(name, _MAX_BYTES)
 
-    def _restore_file(self, name: str) -> None:
-        path = self.folder / name
+    def _restore_file(self, held: HeldFolder, name: str) -> None:
         original = self.files.get(name)
         if original is not None and original[0] < 0:
             return  # it was no plain file: there is no telling how to make it again
-        if is_folder(path):
-            remove_scratch(path)
-        if original is None:
-            path.unlink(missing_ok=True)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, original)
+        if original is None or held.is_folder(name):
+            held.remove(name)
+        if original is not None:
+            held.write(name, original)
 
-    def _remove_harmful_lines(self, name: str, harmless: re.Pattern[bytes]) -> bool:
+    def _remove_harmful_lines(
+        self, held: HeldFolder, name: str, harmless: re.Pattern[bytes]
+    ) -> bool:
         """Leave out what a run put into the file *name* and is not *harmless*; return whether."""
-        path, before = self.folder / name, self.state_files.get(name, b"")
-        content = _content_of(path)
+        before = self.state_files.get(name, b"")
+        content = held.content(name, _MAX_BYTES)
         if content is None:
             return False
         if content[0] < 0:  # none that git writes, or a huge one
-            self._restore_file(name)
+            self._restore_file(held, name)
             return True
         if (reduced := without_harmful_lines(content[1], before, harmless)) == content[1]:
             return False
-        _write(path, (content[0], reduced))
+        held.write(name, (content[0], reduced))
         return True
 
-    def _restore_links(self) -> Iterator[str]:
+    def _restore_links(self, held: HeldFolder) -> Iterator[str]:
         """Take away the links that came, and have those that changed lead where they led."""
-        for name, target in list(_redirecting_links(self.folder)):
+        for name, target in list(_redirecting_links(held)):
             is_head = name == "HEAD" and _HEAD.fullmatch(os.fsdecode(target))
             if self.links.get(name) == target or (is_head and b".." not in target):
                 continue
-            path = self.folder / name
-            path.unlink()
+            held.remove(name)
             if name in self.links:
-                path.symlink_to(os.fsdecode(self.links[name]))
+                held.link(name, self.links[name])
             if name.partition("/")[0] not in _FOLDERS and name not in self.files:
                 yield name
 
@@ -218,53 +229,31 @@ class Baseline:
         )
 
 
-def _baseline_names(folder: Path) -> Iterator[str]:
-    """Yield what there is in *folder* of the files that are kept as a whole."""
-    paths = [folder / name for name in _FILES]
-    folders = (folder / name for name in _FOLDERS)
-    for path in (*paths, *itertools.chain(*map(children, folders))):
-        if os.path.lexists(path):
-            yield path.relative_to(folder).as_posix()
+def _baseline_names(held: HeldFolder) -> Iterator[str]:
+    """Yield what there is in *held* of the files that are kept as a whole."""
+    yield from (name for name in _FILES if held.status(name))
+    for folder in _FOLDERS:
+        yield from (f"{folder}/{entry.name}" for entry in held.entries(folder))
 
 
-def _redirecting_links(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the links in *folder* by which git would read or write elsewhere; where they lead."""
-    for entry in itertools.islice(_link_candidates(folder), _MAX_LINK_CANDIDATES):
-        if entry.is_symlink():
-            try:
-                target = os.fsencode(Path(entry.path).readlink())
-            except OSError:
-                continue
-            yield os.path.relpath(entry.path, folder), target
+def _redirecting_links(held: HeldFolder) -> Iterator[tuple[str, bytes]]:
+    """Yield the links in *held* by which git would read or write elsewhere; where they lead."""
+    for name, entry in itertools.islice(_link_candidates(held), _MAX_LINK_CANDIDATES):
+        if entry.is_symlink() and (content := held.content(name, _MAX_BYTES)):
+            yield name, content[1]
 
 
-def _link_candidates(folder: Path) -> Iterator[os.DirEntry[str]]:
-    for name in _LINKS_IN:
-        yield from _entries(folder / name)
-    pending = [folder / name for name in _LINKS_BELOW]
+def _link_candidates(held: HeldFolder) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield entries with their names in *held*."""
+    for folder in _LINKS_IN:
+        yield from ((f"{folder}/{one.name}".lstrip("/"), one) for one in held.entries(folder))
+    pending = list(_LINKS_BELOW)
     while pending:
-        for entry in _entries(pending.pop()):
-            yield entry
+        folder = pending.pop()
+        for entry in held.entries(folder):
+            yield f"{folder}/{entry.name}", entry
             if entry.is_dir(follow_symlinks=False):
-                pending.append(Path(entry.path))
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        if not is_folder(folder):
-            return []
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:  # locked, gone, or its path is too long to be named
-        return []
-
-
-def _write(path: Path, content: Content) -> None:
-    handle, new = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content[1])
-    Path(new).chmod(content[0])
-    Path(new).replace(path)
+                pending.append(f"{folder}/{entry.name}")
 
 
 def is_folder(path: Path) -> bool:
@@ -283,31 +272,13 @@ def children(folder: Path) -> list[Path]:
         return []
 
 
-def _mode(path: Path) -> int:
-    return stat.S_IMODE(path.lstat().st_mode)
-
-
 def _fingerprint(git: Path) -> Identity | Content | None:
     """Return what tells *git* from another: of a folder which it is, of a file what is in it."""
-    try:
-        status = git.lstat()
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else _content_of(git)
-
-
-def _content_of(path: Path) -> Content | None:
-    """Return the content of *path*; None if nothing. Of what is no plain file, only its kind."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return None
-    try:
-        if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_BYTES:
-            return stat.S_IMODE(status.st_mode), path.read_bytes()
-        return -1, os.fsencode(path.readlink()) if path.is_symlink() else b""
-    except PermissionError:
-        return -1, b""
+    with suppress(OSError), HeldFolder.open(git.parent) as above:
+        if (status := above.status(git.name)) and stat.S_ISDIR(status.st_mode):
+            return status.st_dev, status.st_ino
+        return above.content(git.name, _MAX_BYTES)
+    return None
 
 
 def _as_json(content: Content | None) -> list[int | str] | None:

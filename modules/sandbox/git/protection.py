@@ -122,8 +122,6 @@ class GitProtection:
         files: list[str] = []
         cleaned: list[str] = []
         for folder in itertools.chain(*map(_repositories_of, folders)):
-            if os.path.realpath(folder) != os.fspath(folder):
-                continue  # a link of a program that runs leads elsewhere by now
             whole, partly = Baseline.take_new(folder).restore()
             files += (f"{self._relative_name(folder)}/{file}" for file in whole)
             cleaned += (f"{self._relative_name(folder)}/{file}" for file in partly)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 HOME_IN_SANDBOX = Path("/run/home")
 """The home where there are mounts: no path of the person's can be below it, or above."""
+_GEMS = ".local/share/gem"
 WAITING_HOME = "/nonexistent"
 """The home of a Python that waits for its call: nothing that a program wrote is run in it."""
 
@@ -18,6 +19,7 @@ def home_variables(home: Path) -> dict[str, str]:
     variables = {
         "HOME": str(home),
         "UV_LINK_MODE": "copy",  # its cache is on another mount than the project
+        "GEM_HOME": str(home / _GEMS),  # the system's own folder cannot be written to
     }
     if home == HOME_IN_SANDBOX:
         return variables
@@ -28,6 +30,6 @@ def home_variables(home: Path) -> dict[str, str]:
     return variables
 
 
-def own_programs(home: Path) -> str:
+def own_programs(home: Path) -> tuple[str, str]:
     """Return where programs install commands for themselves: last in `PATH`, to hide nothing."""
-    return str(home / ".local" / "bin")
+    return str(home / _GEMS / "bin"), str(home / ".local" / "bin")

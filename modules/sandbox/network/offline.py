@@ -34,9 +34,10 @@ _REFUSED_BY_SWITCH = re.compile(
 _SYSTEM_PACKAGES = re.compile(
     r"""
     /var/lib/apt/lists/partial | /var/lib/dpkg/(?:lock|status) | dpkg\ frontend\ lock
+    | ^E:\ Unable\ to\ locate\ package
     | (?:dnf|yum|apk|pacman)\b[^\n]*\b(?:root|superuser|permission\ denied|privileges)
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 """Words of the managers of the system's own packages, which cannot write where they would."""
 

@@ -14,10 +14,19 @@ OFFLINE_VARIABLES = {
     "npm_config_offline": "true",  # pnpm obeys it too
     "pnpm_config_offline": "true",
     "YARN_ENABLE_NETWORK": "0",
+    "YARN_ENABLE_OFFLINE_MODE": "1",  # without it `yarn add` of yarn 4 fails for a bug of its own
     "COREPACK_ENABLE_NETWORK": "0",
     "CARGO_NET_OFFLINE": "true",
     "GOPROXY": "off",
     "MAVEN_ARGS": "--offline",
+    "GRADLE_OPTS": " ".join(
+        (
+            # It takes no word for being offline but an argument. No daemon outlives a call, so it
+            # starts none, which halves what it takes to fail, and does not try again.
+            *("-Dorg.gradle.daemon=false", "-Dorg.gradle.internal.repository.max.tentatives=1"),
+            *("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+        )
+    ),
     "BUNDLE_RETRY": "0",
     "COMPOSER_DISABLE_NETWORK": "1",
     "CONDA_OFFLINE": "true",

@@ -42,12 +42,17 @@ FileStamp = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """The entries of a folder by relative path, and the names of its folders."""
+    """The entries of a folder by relative path, and the names of its folders.
+
+    Of a folder that is too large to be followed it is not *is_whole*: then it has what makes
+    repositories alone.
+    """
 
     files: dict[str, FileStamp]
     folders: frozenset[str]
     unreadable: frozenset[str] = frozenset()
     """Those of the folders that could not be looked into."""
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,7 @@ def _stat_or_none(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 def compare_scans(before: FolderState | None, after: FolderState | None) -> FileChanges:
     """Return the changes between two scans."""
-    if before is None or after is None:
+    if before is None or after is None or not (before.is_whole and after.is_whole):
         return FileChanges(are_known=False)
     removed = _outside_unreadable(before.files.keys() - after.files.keys(), after.unreadable)
     added = _outside_unreadable(after.files.keys() - before.files.keys(), before.unreadable)

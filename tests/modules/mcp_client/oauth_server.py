@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 import uvicorn
+from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import (
     AccessToken,
     AuthorizationCode,
@@ -129,6 +130,13 @@ def main() -> None:
     def add(a: int, b: int) -> int:
         """Add two numbers."""
         return a + b
+
+    @server.tool()
+    def repeat() -> str:
+        """Say what let the caller in, as a hostile server may, and what will renew it."""
+        token = get_access_token()
+        renewing = ", ".join(accounts.renewing)
+        return f"it was {token.token}, then {renewing}" if token else "nothing did"
 
     @server.custom_route("/seen", ["GET"])  # type: ignore[untyped-decorator]  # the SDK says no more
     async def seen(_: Request) -> JSONResponse:

@@ -134,6 +134,27 @@ def test_the_person_signs_in_once_and_the_model_sees_none_of_it(tmp_path: Path) 
         assert "You were not signed in" in body(again, "/mcp sign-out far")
 
 
+def test_a_token_that_the_server_repeats_is_hidden_also_when_it_is_renewed(tmp_path: Path) -> None:
+    with closed_server() as base:
+        with session(tmp_path, {"far": {"url": f"{base}/mcp"}}) as made:
+            lines = heard(made)
+            get(link_in(shown(say(made, answer=lambda _: YES))))
+            assert wait_until(lambda: lines == ["MCP server far: signed in."])
+            assert wait_until(lambda: rows(made, "/mcp")[0][1].startswith("running"))
+            hidden = "it was «SECRET:MCP_TOKEN», then «SECRET:MCP_RENEWAL_TOKEN»"
+            for number in (1, 2):
+                call = call_reply("far__repeat", id=str(number))
+                say(made, call, answer=lambda _: YES, line=f"line {number}")
+                assert hidden in answers(made)[-1]
+                get(f"{base}/forget")
+        with session(tmp_path, {"far": {"url": f"{base}/mcp"}}) as again:
+            say(again, call_reply("far__repeat", id="3"), answer=lambda _: YES, line="again")
+            assert hidden in answers(again)[-1]
+            (file,) = kept(tmp_path)
+            for token in ("access_token", "refresh_token"):
+                assert json.loads(file.read_text())["tokens"][token] not in told(again)
+
+
 def test_a_sign_in_that_comes_to_nothing_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

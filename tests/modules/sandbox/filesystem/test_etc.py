@@ -28,3 +28,16 @@ def test_maven_of_debian_starts_and_none_of_its_passwords_is_there(tmp_path: Pat
         check=True,
     )
     assert told.stdout == "--offline test::-XX:TieredStopAtLevel=1 -Da=b\n"
+
+
+def test_the_extensions_of_php_are_there_and_its_settings_are_not(tmp_path: Path) -> None:
+    php = tmp_path / "etc" / "php" / "8.2"
+    for name in ("cli/conf.d/20-phar.ini", "mods-available/phar.ini", "cli/php.ini"):
+        (php / name).parent.mkdir(parents=True, exist_ok=True)
+        (php / name).write_text(name)
+        (php / name).chmod(0o644)
+    for folder in (php / "cli/conf.d", php / "mods-available"):
+        folder.chmod(0o755)
+    folder = PreparedEtc(tmp_path / "cache", Path("/home/x"), tmp_path / "etc").folder()
+    shown = {path.relative_to(folder / "php/8.2") for path in (folder / "php").rglob("*.ini")}
+    assert shown == {Path("cli/conf.d/20-phar.ini"), Path("mods-available/phar.ini")}

@@ -311,3 +311,34 @@ def obeyed(sandbox_home: SandboxHome) -> dict[str, bytes]:
     git = sandbox_home.project / ".git"
     paths = [git / "config", git / "commondir", *git.glob("hooks/*")]
     return {p.relative_to(git).as_posix(): p.read_bytes() for p in paths if p.is_file()}
+
+
+@pytest.mark.parametrize("way", ["made by a run", "there before"])
+def test_nothing_is_written_where_a_link_leads_that_came_after_the_look(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A program that runs on can put a link in the way at any moment, also just before we write."""
+    project, theirs = sandbox_home.project.resolve(), sandbox_home.home / "theirs"
+    line = "[core]\n\tfsmonitor = ./mine\n"
+    protection, git = GitProtection(project), project / "a" / "inner" / ".git"
+    for place in (project / "a", theirs):
+        subprocess.run(["git", "init", "-q", str(place / "inner")], check=True)
+    (theirs / "inner" / ".git" / "config").write_text(line)
+    (theirs / "inner" / ".git" / "hooks" / "pre-commit").write_text("mine")
+    restore = Baseline.restore
+
+    def restore_late(self: Baseline) -> tuple[list[str], list[str]]:
+        if self.folder == git:
+            (project / "a").rename(project / "b")
+            (project / "a").symlink_to(theirs)
+        return restore(self)
+
+    monkeypatch.setattr(Baseline, "restore", restore_late)
+    if way == "there before":
+        protection.begin([git])
+        protection.end()
+    else:
+        protection.disarm([git])
+    assert git.parent.parent.is_symlink()
+    assert (theirs / "inner" / ".git" / "config").read_text() == line
+    assert (theirs / "inner" / ".git" / "hooks" / "pre-commit").read_text() == "mine"

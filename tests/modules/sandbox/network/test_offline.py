@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from modules.sandbox.network.offline import lacks_network
+from modules.sandbox.network.offline import installs_in_system, lacks_network
 from modules.sandbox.network.variables import OFFLINE_VARIABLES
 from modules.sandbox.sandbox import Network, Program
 from tests.modules.sandbox.sandbox_home import QUICK, SandboxHome, run_to_end
@@ -24,6 +24,9 @@ SAID = {
     "yarn 1": "error Error: getaddrinfo EAI_AGAIN registry.yarnpkg.com",
     "yarn 4": "YN0080: Request to 'https://registry.yarnpkg.com/left-pad' has been blocked because "
     "of your configuration settings",
+    "yarn 4 add": "YN0027: left-pad@unknown can't be resolved to a satisfying range (note: network "
+    "resolution has been disabled)\nYN0080: Request to 'https://registry.yarnpkg.com/left-pad' has "
+    "been blocked because of your configuration settings",
     "cargo": "error: no matching package named `serde` found\nAs a reminder, you're using offline "
     "mode (--offline) which can sometimes cause surprising resolution failures",
     "go": "go: example.org/m@v1.0.0: module lookup disabled by GOPROXY=off",
@@ -62,11 +65,25 @@ def test_other_failures_are_none_of_it(said: str) -> None:
     assert not lacks_network(said)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "E: List directory /var/lib/apt/lists/partial is missing. - Acquire (2: No such file)",
+        "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?",
+        "Reading package lists...\nE: Unable to locate package sl",
+    ],
+)
+def test_apt_is_told_from_others_by_what_it_says(said: str) -> None:
+    assert installs_in_system(f"{said}\n")
+
+
 def test_the_switches_are_set_without_the_network_only(sandbox_home: SandboxHome) -> None:
     code = "import os, json; print(json.dumps(dict(os.environ)))"
     assert OFFLINE_VARIABLES.items() <= _environment(sandbox_home, None, code).items()
     with_network = _environment(sandbox_home, Network(("index.example.org",)), code)
     assert not OFFLINE_VARIABLES.keys() & with_network.keys()
+    proxy = with_network["HTTPS_PROXY"]
+    assert with_network["YARN_HTTPS_PROXY"] == with_network["YARN_HTTP_PROXY"] == proxy
 
 
 def _environment(sandbox_home: SandboxHome, network: Network | None, code: str) -> dict[str, str]:

@@ -12,6 +12,8 @@ lint:
 
 types:
 	.venv-dev/bin/mypy .
+	.venv-dev/bin/mypy --platform darwin .
+	.venv-dev/bin/mypy --platform win32 main.py tools/packaging/onefold
 
 bench:
 	.venv-dev/bin/python -m tests.bench

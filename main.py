@@ -64,9 +64,7 @@ def start(argv: "list[str]") -> int:
 
 def run_with_packages(argv: "list[str]", translator: "Translator") -> int:
     """Make sure of the packages, then run; return the exit code. Raises `UserError`."""
-    from config import IS_INSTALLED, ROOT, full_version
-    from utils.bootstrap import ensure_environment
-    from utils.system.streams import print_error
+    from config import full_version
 
     if argv == ["--version"]:
         sys.stdout.write(f"Onefold {full_version()}\n")
@@ -76,17 +74,33 @@ def run_with_packages(argv: "list[str]", translator: "Translator") -> int:
 
         sys.stdout.write(f"{help_text(translator)}\n")
         return 0
-    if not IS_INSTALLED:  # who installed it brought the packages along
-        ensure_environment(
-            str(ROOT),
-            packages=PACKAGES,
-            requirements="requirements.txt",
-            folder=".venv",
-            print_message=lambda what: print_error(translator.render(what)),
-        )
-    from modules.assembly.start import run
+    # mypy reads none of what follows for Windows: it need not be what that has.
+    if sys.platform == "win32":
+        from utils.i18n import UserError, phrase
 
-    return run(argv, translator)
+        # What stays in one folder is opened in folders that are open, which Python cannot do there.
+        raise UserError(
+            phrase(
+                "Windows itself cannot keep an agent inside one folder: install WSL "
+                "(wsl --install), and start Onefold in it."
+            )
+        )
+    else:  # noqa: RET506 - see above
+        from config import IS_INSTALLED, ROOT
+        from utils.bootstrap import ensure_environment
+        from utils.system.streams import print_error
+
+        if not IS_INSTALLED:  # who installed it brought the packages along
+            ensure_environment(
+                str(ROOT),
+                packages=PACKAGES,
+                requirements="requirements.txt",
+                folder=".venv",
+                print_message=lambda what: print_error(translator.render(what)),
+            )
+        from modules.assembly.start import run
+
+        return run(argv, translator)
 
 
 if __name__ == "__main__":

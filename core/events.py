@@ -40,10 +40,13 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class PersonQuestion:
-    """A question that a running tool has to the person; *choices* are answers they may pick."""
+    """A question that a running tool has to the person; *choices* are answers they may pick.
+
+    The reply to one that is a phrase is its English.
+    """
 
     text: Text
-    choices: tuple[str, ...] = ()
+    choices: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,7 @@ class ApprovalAsked:
     preview: Card
     may_revise: bool = False
     may_last: bool = False
-    choices: tuple[str, ...] = ()
+    choices: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,9 @@ class SessionHandle(Protocol):
     def session(self) -> str: ...
     @property
     def history(self) -> History: ...
+    @property
+    def allows_all(self) -> bool:
+        """Whether nobody is asked about anything: the approval mode is "all"."""
 
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it, with the state of the features; see `History`.

@@ -429,6 +429,10 @@ class MainTerminal:
         self.sessions.go_on()
 
     @property
+    def allows_all(self) -> bool:
+        return self.approval.mode == "all"
+
+    @property
     def session(self) -> str:
         """The id of the session that it is in, "" before anything was kept of it."""
         return self.sessions.id

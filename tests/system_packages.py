@@ -12,11 +12,13 @@ import sys
 PROGRAMS = {
     "bwrap": "bubblewrap",
     "chromium": "chromium",
+    "fish": "fish",
     "git": "git",
     "git-lfs": "git-lfs",
     "node": "nodejs",
     "rg": "ripgrep",
     "tmux": "tmux",
+    "zsh": "zsh",
 }
 """Each program that the tests start, and the package of Debian that has it."""
 FONT = "fonts-noto-cjk"

@@ -331,8 +331,46 @@ def test_bash_completes_the_line(
     assert (done.stdout.splitlines(), done.stderr) == (wanted, "")
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_are_given_what_they_read(
-    installed: Installed, project: Path, shell: str
+COMPLETED = [
+    ("web --po", "--port"),
+    ("--approve r", "read-only"),
+    ("completion z", "zsh"),
+    ("compl", "completion"),
+]
+
+
+@pytest.mark.parametrize(("line", "proposed"), COMPLETED)
+def test_fish_completes_the_line(
+    installed: Installed, project: Path, line: str, proposed: str
 ) -> None:
-    assert "_ONEFOLD_COMPLETE" in installed.run("completion", shell, folder=project).stdout
+    script = (
+        f"set -x PATH '{installed.place}/bin' $PATH; onefold completion fish | source\n"
+        f"complete --do-complete 'onefold {line}'"
+    )
+    shell = Installed(["fish", "--no-config", "-c"], installed.place, installed.home)
+    done = shell.run(script, folder=project)
+    assert (done.stdout.splitlines(), done.stderr) == ([proposed], "")
+
+
+# Completion of zsh runs in its line editor alone, so in a terminal of its own.
+ZSH = """
+export PATH='PLACE/bin':$PATH
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1='READY> '; autoload -U compinit; compinit -u -D"
+zpty -w shell 'eval "$(onefold completion zsh)"; bindkey "^I" complete-word; echo SET""UP'
+zpty -r -m shell shown '*SETUP*READY> *'
+zpty -w -n shell 'onefold LINE'$'\t'
+zpty -r -m shell shown '*PROPOSED*' && print found
+zpty -d shell
+"""
+
+
+@pytest.mark.parametrize(("line", "proposed"), COMPLETED)
+def test_zsh_completes_the_line(
+    installed: Installed, project: Path, line: str, proposed: str
+) -> None:
+    script = ZSH.replace("PLACE", str(installed.place)).replace("LINE", line)
+    shell = Installed(["zsh", "-f", "-c"], installed.place, installed.home)
+    done = shell.run(script.replace("PROPOSED", f"onefold*{proposed}"), folder=project)
+    assert (done.stdout, done.stderr) == ("found\n", "")

@@ -38,7 +38,7 @@ from core.loop.turn_context import TurnContext
 from core.redaction import Redactor, StreamRedactor, map_strings
 from core.tools import Outcome, RunningTool, Tool, ToolError, failure_outcome
 from utils.error_codes import ErrorCode
-from utils.i18n import UserError, phrase
+from utils.i18n import Phrase, UserError, phrase
 from utils.waiting import Stopped
 
 
@@ -267,13 +267,15 @@ def _ask_for_tool(
     context: TurnContext, tool: Tool, call_id: str, timer: ApprovalTimer, question: PersonQuestion
 ) -> Generator[Event, Reply | None, Reply | None]:
     """Ask what *tool* wants to know; kept as open where the call may be run once more for it."""
-    choices = "\n".join(f"{n}  {choice}" for n, choice in enumerate(question.choices, 1))
+    choices = {f"choice{n}": choice for n, choice in enumerate(question.choices, 1)}
+    lines = (f"{n}  {{{name}}}" for n, name in enumerate(choices, 1))
+    listed = Phrase("\n".join(lines), choices)
     if tool.spec.asks_person:
         context.record(StateRecord(ASKED, call_id))
     reply = yield from timer.ask(
         ApprovalAsked(
             *(call_id, tool.name, "question", phrase("{text}", text=question.text), ""),
-            preview=TextCard("", choices),
+            preview=TextCard("", listed),
             choices=question.choices,
         )
     )

@@ -34,7 +34,7 @@ def options_of(question: ApprovalAsked, translator: Translator) -> list[Permissi
     say = translator.render
     if question.risk == "question":
         none = PermissionOption(option_id=REJECT, name=say(phrase("No answer")), kind="reject_once")
-        return [*_choices_of(question), none]
+        return [*_choices_of(question, translator), none]
     once, reject = _labels(question)
     options = [PermissionOption(option_id=ONCE, name=say(once), kind="allow_once")]
     if question.pattern:
@@ -50,11 +50,10 @@ def options_of(question: ApprovalAsked, translator: Translator) -> list[Permissi
     return [*options, PermissionOption(option_id=REJECT, name=say(reject), kind="reject_once")]
 
 
-def _choices_of(question: ApprovalAsked) -> Iterator[PermissionOption]:
+def _choices_of(question: ApprovalAsked, translator: Translator) -> Iterator[PermissionOption]:
     for number, choice in enumerate(question.choices):
-        yield PermissionOption(
-            option_id=f"{_CHOICE}{number}", name=visible(choice), kind="allow_once"
-        )
+        name = visible(translator.render(choice))
+        yield PermissionOption(option_id=f"{_CHOICE}{number}", name=name, kind="allow_once")
 
 
 def _labels(question: ApprovalAsked) -> tuple[Phrase, Phrase]:
@@ -97,7 +96,7 @@ def reply_of(response: RequestPermissionResponse, question: ApprovalAsked) -> Re
     if chosen == REJECT:
         return Reply(False)
     if question.risk == "question":
-        answers = {f"{_CHOICE}{n}": choice for n, choice in enumerate(question.choices)}
+        answers = {f"{_CHOICE}{n}": str(choice) for n, choice in enumerate(question.choices)}
         return Reply(True, text=answers[chosen]) if chosen in answers else None
     return _YES.get(chosen)
 

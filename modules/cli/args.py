@@ -40,6 +40,8 @@ EXCLUSIVE_PAIRS = [
 ]
 """Options of which only one can be meant."""
 
+_OPTIONS_OF_THE_PAGE = ("--host", "--port", "--allow-remote", "--async-mode")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Args:
@@ -92,7 +94,9 @@ class Args:
             "--tools": self.tools is not None,
             "MESSAGE": self.message is not None,
         }
-        return [name for name, is_said in values.items() if is_said]
+        said = [name for name, is_said in values.items() if is_said]
+        of_the_page = [one for one in OPTIONS if one.names[0] in _OPTIONS_OF_THE_PAGE]
+        return said + [one.names[0] for one in of_the_page if _is_given(one, vars(self))]
 
     @property
     def is_command(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from functools import cache
 from typing import Any
 
@@ -33,6 +34,8 @@ def openat2(folder: int, path: str, flags: int, *, follow_links: bool = True) ->
     Raises `Undecided` when it leads outside (an absolute link back inside does too), when somebody
     keeps moving folders about, or when there is no openat2; else `OSError`.
     """
+    if sys.platform != "linux":  # there the number is that of some other call
+        raise Undecided
     import ctypes
 
     name = os.fsencode(path)
@@ -53,7 +56,13 @@ def openat2(folder: int, path: str, flags: int, *, follow_links: bool = True) ->
 
 
 def rename_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:
-    """Rename without ever replacing anything. Raises `FileExistsError` or another `OSError`."""
+    """Rename without ever replacing anything. Raises `FileExistsError` or another `OSError`.
+
+    Where the case of letters does not tell names apart, a name may be given another case.
+    """
+    if _is_other_spelling(folder, name, new_folder, new_name):
+        os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)  # noqa: PTH104
+        return
     import ctypes
 
     names = os.fsencode(name), os.fsencode(new_name)
@@ -84,6 +93,20 @@ def exchange(folder: int, name: str, other: str) -> bool:
     if error_number in (errno.ENOSYS, errno.EINVAL):
         return False
     raise OSError(error_number, os.strerror(error_number), name, None, other)
+
+
+def _is_other_spelling(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+    """Return whether both lead to one entry of one folder, which a hard link would not be."""
+    if name.casefold() != new_name.casefold() or not os.path.samestat(
+        os.fstat(folder), os.fstat(new_folder)
+    ):
+        return False
+    try:
+        found = os.stat(new_name, dir_fd=new_folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    old = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return os.path.samestat(old, found) and new_name not in os.listdir(folder)  # noqa: PTH208
 
 
 def _link_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:

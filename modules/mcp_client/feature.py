@@ -519,7 +519,10 @@ class McpServers(
         return visible(config.name), self._state(servers, config), count, tokens
 
     def _state(self, servers: Servers, config: ServerConfig) -> Text:
-        if why := servers.reason_against(config):
+        is_allowed = self._handle is not None and self._handle.allows_all
+        if (why := servers.reason_against(config)) and not (
+            is_allowed and servers.is_unanswered(config)
+        ):
             return phrase("not used: {why}", why=why)
         connection = servers.connection_of(config.name)
         if connection is None:

@@ -56,14 +56,14 @@ async def ask_to_open(server: str, message: str, url: str, ask: Ask) -> Action:
         url=visible(url)[:_MAX_TEXT],
         message=_shown(message),
     )
-    reply = await ask(PersonQuestion(text, ("Done", "No")))
+    reply = await ask(PersonQuestion(text, (phrase("Done"), phrase("No"))))
     if reply is None:
         return "cancel"
     return "accept" if reply.yes and reply.text.strip() in ("Done", "1") else "decline"
 
 
 async def _ask_consent(server: str, message: str, ask: Ask) -> Action:
-    reply = await ask(PersonQuestion(_asks(server, _shown(message)), ("Yes", "No")))
+    reply = await ask(PersonQuestion(_asks(server, _shown(message)), (phrase("Yes"), phrase("No"))))
     if reply is None:
         return "cancel"
     return "accept" if reply.yes and reply.text.strip() in ("Yes", "1") else "decline"

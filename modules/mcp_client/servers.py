@@ -148,6 +148,10 @@ class Servers:
             return phrase("you said no; /mcp allow takes that back")
         return phrase("nobody has allowed it; /mcp allow does")
 
+    def is_unanswered(self, config: ServerConfig) -> bool:
+        """Return whether nothing but an answer of the person is missing for *config*."""
+        return bool(self.open_question) and config.is_on and not config.problem
+
     @property
     def open_question(self) -> str:
         """The digest of the project's file where the person has to say whether it counts."""

@@ -71,7 +71,7 @@ def _label(question: ApprovalAsked) -> Phrase:
 def _options(question: ApprovalAsked) -> list[str]:
     """Return the answers that *question* can have, none where any words are one."""
     if question.risk == "question":
-        return [visible(choice) for choice in question.choices]
+        return [visible(str(choice)) for choice in question.choices]
     always = [SESSION] if question.pattern else []
     return [YES, NO, *always, *([PROJECT] if question.may_last else [])]
 
@@ -94,6 +94,6 @@ def reply_of(result: ElicitResult | None, question: ApprovalAsked) -> Reply | No
 
 
 def _own_answer(answer: str, question: ApprovalAsked) -> Reply | None:
-    choices = {visible(choice): choice for choice in question.choices}
+    choices = {visible(str(choice)): str(choice) for choice in question.choices}
     text = choices.get(answer, "") if choices else answer
     return Reply(True, text=text) if text.strip() else None

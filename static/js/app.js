@@ -280,6 +280,7 @@ export class App extends Store {
 
   /** Runs a slash command beside the talk and returns its answer. @param {string} line */
   async aside(line) {
+    if (this.state.link === "lost") this.notice(t("This is sent once the connection is back."));
     const ack = await this.attempt(async () => {
       await this.#session;
       return this.connection.say("command", { session: this.state.session, line });

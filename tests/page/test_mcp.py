@@ -42,3 +42,19 @@ def test_a_server_is_allowed_and_asks_until_the_answer_fits(served_page: ServedP
     question.get_by_role("button", name="true").click()
     expect(replies(page).last).to_have_text("Fine.")
     assert '"size": 7' in served_page.model.requests[-1][-1]["content"]
+
+
+def test_a_yes_that_a_server_wants_is_asked_in_the_language_of_the_person(
+    served_page: ServedPage,
+) -> None:
+    shutil.copyfile(HERE / "raw_server.py", served_page.project / "raw_server.py")
+    (served_page.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"raw": RAW}}))
+    served_page.model.replies = [call_reply("raw__ask", plain=True), text_reply("Fine.")]
+    page = served_page.open(language="zh")
+    page.get_by_label("审批方式").select_option("all")
+    send(page, "go")
+    choices = page.locator(".choices button")
+    expect(choices).to_have_text(["1是", "2否"])
+    choices.first.click()
+    expect(replies(page).last).to_have_text("Fine.")
+    assert '"action": "accept"' in served_page.model.requests[-1][-1]["content"]

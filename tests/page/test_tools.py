@@ -6,6 +6,7 @@ import json
 
 from playwright.sync_api import Page, expect
 
+from tests.page.request_holding import HeldSocket
 from tests.page.served_page import ServedPage, replies, send
 from tests.page.test_views import faults
 from tests.scripted_model import text_reply
@@ -53,6 +54,23 @@ def test_tools_are_switched_and_looked_at(served_page: ServedPage) -> None:
     expect(page.locator(".transcript, main")).to_contain_text("run_command: on.")
     send(page, "hello")
     expect(replies(page)).to_have_text("ok")
+
+
+def test_a_switch_without_a_connection_is_said_to_count_later(served_page: ServedPage) -> None:
+    page = served_page.open()
+    line = HeldSocket(page)
+    page.locator(".statusbar .context-words").click()
+    page.get_by_role("button", name="Tools …").click()
+    switch = page.locator(".tools-sheet").get_by_role("checkbox", name="run_command")
+    expect(switch).to_be_checked()
+    line.disconnect()
+    expect(page.locator(".dot")).to_have_attribute("data-link", "lost")
+    switch.uncheck()
+    notices = page.locator(".notice")
+    expect(notices).to_contain_text("This is sent once the connection is back.")
+    line.reconnect()
+    expect(notices.last).to_contain_text("the provider's cache begins again")
+    expect(switch).not_to_be_checked()
 
 
 def test_a_call_is_tried_in_a_scratch_folder_and_in_the_project(served_page: ServedPage) -> None:

@@ -42,6 +42,8 @@ def read(archive: Path, name: str) -> bytes:
 
 def machine() -> str:
     """Return the kind of machine that compiled parts are for."""
+    if sys.platform == "win32":  # for which none is built
+        return sys.platform
     return f"{sys.platform}-{os.uname().machine}"
 
 

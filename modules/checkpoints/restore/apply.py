@@ -64,6 +64,7 @@ class PlanApplier:
                     if operation.old != operation.new
                 }
             )
+            all_jobs = self._respell(all_jobs)
             for phase in PHASES:
                 jobs = [job for job in all_jobs if phase.selects(job[0].new, self._as_linked(*job))]
                 if phase.is_parallel:
@@ -75,6 +76,37 @@ class PlanApplier:
             for replacer in self._replacers:
                 replacer.close()
         self.skipped.sort(key=lambda one: one.path)
+
+    def _respell(self, jobs: list[Job]) -> list[Job]:
+        """Return *jobs*, as they are once files that only get another case have their new names.
+
+        Where the case of letters does not tell names apart, making the one would find the other
+        there, and removing the other would remove the one.
+        """
+        removed = {
+            operation.path.casefold(): (operation, current)
+            for operation, current in jobs
+            if operation.new is None and current is not None and not is_folder(current)
+        }
+        respelled = []
+        for operation, current in jobs if removed else ():
+            old = removed.get(operation.path.casefold())
+            if current is None and old and self._is_respelled(old[0].path, operation.path):
+                jobs = [job for job in jobs if job not in (old, (operation, current))]
+                respelled.append((operation, old[1]))
+        return sorted([*jobs, *respelled], key=lambda job: job[0].path)
+
+    def _is_respelled(self, old: str, new: str) -> bool:
+        """Give the file *old* the name *new* if that leads to it already; return whether it did."""
+        if parent_of(old) != parent_of(new):
+            return False
+        new_name = new.rpartition("/")[2]
+        # Where that fails, there is something else by now; the steps say so of each.
+        with suppress(OSError), dirfd.opened_parent(self.root_fd, old) as (dir_fd, name):
+            if dirfd.stat_or_none(dir_fd, new_name) is not None:
+                rename_to_new(dir_fd, name, dir_fd, new_name)
+                return True
+        return False
 
     def _as_linked(self, operation: PathOperation, current: Entry | None) -> Entry | None:
         """Return *current*, as what is to be if it has all its other names already."""

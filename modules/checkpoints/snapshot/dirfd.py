@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -220,6 +221,8 @@ def proc_path(dir_fd: int, name: str) -> Iterator[str]:
 
     It goes by way of the kernel's list of what is open, which is Linux's.
     """
+    if sys.platform != "linux":
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP), name)
     file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
     try:
         yield f"/proc/self/fd/{file}"

@@ -6,6 +6,7 @@ import base64
 import errno
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 _XATTR_PREFIXES = ("user.", "system.posix_acl_")
 """Beginnings of the names of extended attributes that are a person's; others are the system's."""
 _REFUSED_ERRNOS = (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EINVAL)
-HAS_XATTRS = hasattr(os, "listxattr")
+HAS_XATTRS = sys.platform == "linux"
 """Whether this system lets Python see attributes at all."""
 
 
@@ -56,6 +57,8 @@ def set_xattrs(path: int | str, encoded: str) -> None:
 
     To be done before the mode is set: an access list takes part in it.
     """
+    if sys.platform != "linux":
+        return
     wanted = _decode(encoded).get("attributes", {})
     found = dict(_xattrs(path))
     for name in found.keys() - wanted.keys():
@@ -84,7 +87,7 @@ def _ignoring_refusal() -> Iterator[None]:
 
 def _xattrs(path: int | str) -> Iterator[tuple[str, bytes]]:
     """Yield the attributes that are a person's; none where the system does not tell."""
-    if not HAS_XATTRS:
+    if sys.platform != "linux":
         return
     with _ignoring_refusal():
         for name in os.listxattr(path):

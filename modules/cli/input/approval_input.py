@@ -146,7 +146,7 @@ def wait_for_reply(approver: Approver, question: ApprovalQuestion) -> Reply | No
 
 def _reply_to_question(approver: Approver, question: ApprovalQuestion, key: str) -> Reply | None:
     """Return the answer to a question of the model's own: a choice by its digit, or a line."""
-    choices_by_digit = dict(zip("1234", question.event.choices, strict=False))
+    choices_by_digit = dict(zip("1234", map(str, question.event.choices), strict=False))
     chosen = choices_by_digit.get(_normalized(key))
     if chosen is None and key == keyboard.ESCAPE:
         return Reply(yes=False)

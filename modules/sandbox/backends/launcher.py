@@ -265,6 +265,8 @@ def _allow_except(ruleset_fd: int, path: str, access: int, exceptions: dict[str,
 
 
 def _allow(ruleset_fd: int, path: str, access: int) -> None:
+    if sys.platform != "linux":  # nowhere else is there a set of rules to add to
+        return
     if not Path(path).is_dir():
         access &= _FILE_RIGHTS
     try:

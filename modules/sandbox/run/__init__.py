@@ -9,6 +9,8 @@
 - orphan_cleanup  Cleanup of processes of sandboxes whose Onefold was killed.
 - output          The output of a program: its two ends at hand, what is between them in a file
                   without a name.
+- pidfd           Handles on processes, which Linux has: a number may become another's, a handle may
+                  not.
 - prewarmed       Prewarmed Python that is ready and waits for the code of one call, so that this is
                   fast.
 - process         A confined process and our handles on it: its output, its gate, and the means to

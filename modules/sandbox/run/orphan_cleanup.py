@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from modules.sandbox.run.pidfd import open_pidfd
+
 _LAUNCHER = os.fsencode(Path(__file__).parents[1] / "backends" / "launcher.py")
 
 
@@ -33,7 +35,7 @@ def wait_for_launchers(project: Path, seconds: float) -> bool:
         waiting = []
         for process in _launchers(os.fspath(project)):
             with suppress(ProcessLookupError):
-                waiting.append(os.pidfd_open(process))
+                waiting.append(open_pidfd(process))
                 stack.callback(os.close, waiting[-1])
         end = time.monotonic() + seconds
         return all(

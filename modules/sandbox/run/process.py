@@ -21,6 +21,7 @@ from pathlib import Path
 
 from modules.sandbox.backends.bubblewrap import CLEAN_ENVIRONMENT, Descriptors
 from modules.sandbox.limits.cgroup_probe import CgroupFactory
+from modules.sandbox.run.pidfd import HAS_PIDFD, open_pidfd, signal_pidfd
 from modules.sandbox.types import TERMINAL_COLUMNS, TERMINAL_LINES
 from utils.i18n import Phrase, UserError, phrase
 
@@ -69,8 +70,6 @@ class LaunchSpec:
 
 
 _END_OF_INPUT = b"\x04"  # Ctrl+D, as a terminal is set up
-_HAS_PIDFD = hasattr(os, "pidfd_open")
-"""Whether a process can be held on to; else it is ended by the one that we started."""
 
 
 class Process:
@@ -134,7 +133,7 @@ class Process:
         if self.error_fd is not None:
             os.set_blocking(self.error_fd, False)
         self.pid = self._process.pid
-        self.exit_fd = self._open_pidfd(self.pid) if _HAS_PIDFD else self._open_exit_pipe()
+        self.exit_fd = self._open_pidfd(self.pid) if HAS_PIDFD else self._open_exit_pipe()
 
     def _open_exit_pipe(self) -> int:
         """Return a descriptor that is readable once the process has ended, as a handle is."""
@@ -149,7 +148,7 @@ class Process:
         return end
 
     def _open_pidfd(self, process: int) -> int:
-        pidfd = os.pidfd_open(process)
+        pidfd = open_pidfd(process)
         self._stack.callback(os.close, pidfd)
         return pidfd
 
@@ -164,7 +163,7 @@ class Process:
         if process is None or self._inner_pid is not None:
             return None, data != b""
         try:
-            self._inner_pidfd = self._open_pidfd(process) if _HAS_PIDFD else None
+            self._inner_pidfd = self._open_pidfd(process) if HAS_PIDFD else None
         except ProcessLookupError:  # it failed early
             return None, False
         self._inner_pid = process
@@ -229,7 +228,7 @@ class Process:
 
     def kill(self) -> None:
         """Kill the process and all that lives in its namespace."""
-        if not _HAS_PIDFD:
+        if not HAS_PIDFD:
             self._process.send_signal(self._end_signal)
             return
         if self._inner_pid is None and self._end_signal is signal.SIGKILL:
@@ -240,7 +239,7 @@ class Process:
         ):
             if pidfd is not None:
                 with suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(pidfd, number)
+                    signal_pidfd(pidfd, number)
 
     def _kill_group(self) -> None:
         """Kill also the first process inside that nobody has told us of yet.
@@ -313,7 +312,7 @@ def _socket_pair(ours: ExitStack, theirs: ExitStack) -> tuple[socket.socket, int
 def _memory_file(data: bytes, stack: ExitStack) -> int:
     """Return a descriptor from which *data* can be read, of a file that has no name."""
     if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("input")
+        descriptor: int = os.memfd_create("input")
     else:
         with tempfile.TemporaryFile(buffering=0) as file:
             descriptor = os.dup(file.fileno())

@@ -3,6 +3,7 @@
 import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { visible } from "../lib/format.js";
+import { say as sayIn } from "../i18n/phrases.js";
 import { say, t } from "../i18n/translate.js";
 import { isKnown } from "../cards/verbs.js";
 import { Answering } from "./answering.js";
@@ -16,10 +17,10 @@ export class QuestionCard extends Answering {
         {
           disabled: true,
           "aria-keyshortcuts": String(index + 1),
-          on: { click: () => this.answer({ yes: true, text: choice }) },
+          on: { click: () => this.answer({ yes: true, text: sayIn(choice, {}) }) },
         },
         h("kbd", { text: String(index + 1) }),
-        visible(choice),
+        visible(say(choice)),
       ),
     );
     this.words = h("input", {

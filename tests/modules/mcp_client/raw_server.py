@@ -98,8 +98,10 @@ def look(request: Message, arguments: Message) -> None:
     answer(request, shown)
 
 
-def ask(request: Message, _: Message) -> None:
-    form = {"method": "elicitation/create", "params": FORM}
+def ask(request: Message, arguments: Message) -> None:
+    schema = {"requestedSchema": {"type": "object", "properties": {}}}
+    params = FORM | schema if arguments.get("plain") else FORM
+    form = {"method": "elicitation/create", "params": params}
     if not IS_MODERN:
         waiting["form"] = request
         send({"id": "form", **form})

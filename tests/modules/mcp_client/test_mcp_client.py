@@ -23,14 +23,16 @@ from typing import Any
 
 import pytest
 
-from core.cards import TableCard
+from core.cards import TableCard, TextCard
 from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, Event, Reply, ToolFinished, Warned
 from core.loop.turn import drive
 from core.tools import Risk
+from modules.acp.questions import options_of
 from modules.mcp_client.config import parse_config, shown_config
 from modules.mcp_client.listing import Listing, OfferedTool
 from modules.mcp_client.server_tools import server_tools
+from modules.translator import Translator
 from tests.assembly import SETTINGS, AssembledTerminal, HermeticSettings, assembled_terminal
 from tests.modules.sandbox.sandbox_home import wait_until
 from tests.scripted_model import Item, call_reply, text_reply
@@ -208,6 +210,24 @@ def test_nothing_is_there_for_who_has_no_server(tmp_path: Path) -> None:
         assert str(made.terminal.run_concurrently("/mcp").card.title).startswith("No MCP server")  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(("chosen", "action"), [("Yes", "accept"), ("No", "decline")])
+def test_a_yes_that_a_server_wants_can_be_chosen_in_any_language(
+    tmp_path: Path, chosen: str, action: str
+) -> None:
+    def reply(question: ApprovalAsked) -> Reply:
+        assert isinstance(question.preview, TextCard)
+        chinese = Translator.of("zh").render
+        assert chinese(question.preview.body) == "1  是\n2  否"
+        options = [chinese(choice) for choice in question.choices]
+        labelled = [one.name for one in options_of(question, Translator.of("zh"))]
+        assert options == labelled[:2] == ["是", "否"]
+        return Reply(yes=True, text=chosen)
+
+    with session(tmp_path, {"raw": RAW}) as made:
+        say(made, call_reply("raw__ask", id="1", plain=True), answer=reply)
+        assert f'"action": "{action}"' in answers(made)[0]
+
+
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 def test_both_revisions_ask_and_grow(tmp_path: Path, era: str) -> None:
     def reply(question: ApprovalAsked) -> Reply:
@@ -300,6 +320,20 @@ def test_a_hostile_server_gains_nothing(tmp_path: Path) -> None:
         assert len([name for name in tools if name.startswith("raw__write")]) == 2
         undo(made)
         assert sorted(path.name for path in made.root.glob("*.txt")) == []
+
+
+def test_a_projects_servers_are_said_to_start_where_nobody_is_asked(tmp_path: Path) -> None:
+    configure(tmp_path, {"raw": RAW, "off": RAW | {"disabled": True}}, is_own=False)
+    with session(tmp_path) as made:
+        assert [row[1] for row in rows(made, "/mcp")] == [
+            "not used: nobody has allowed it; /mcp allow does",
+            "not used: switched off",
+        ]
+        made.terminal.approval.mode = "all"
+        assert [row[1] for row in rows(made, "/mcp")] == [
+            "starts when it is needed",
+            "not used: switched off",
+        ]
 
 
 def test_a_projects_servers_are_asked_about_once_by_content(tmp_path: Path) -> None:

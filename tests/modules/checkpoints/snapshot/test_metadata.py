@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,9 @@ from utils.i18n import UserError
 
 __all__ = ["project", "root", "undo"]
 Extras = dict[str, object]
+
+if sys.platform != "linux":
+    pytest.skip("only there has Python the attributes of files", allow_module_level=True)
 
 
 def has_attributes(folder: Path) -> bool:

@@ -92,7 +92,7 @@ def mac(sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     )
     monkeypatch.setattr(seatbelt, "PROGRAM", program)
     monkeypatch.setattr(tiers, "_LAUNCHER", launcher)
-    monkeypatch.setattr(process, "_HAS_PIDFD", False)
+    monkeypatch.setattr(process, "HAS_PIDFD", False)
     monkeypatch.setattr(watchdog, "_HAS_PROC", False)
     monkeypatch.delattr(os, "memfd_create")
     monkeypatch.setattr("modules.sandbox.limits.rlimits.resource", object())

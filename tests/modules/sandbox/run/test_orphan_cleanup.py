@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from modules.sandbox.run.orphan_cleanup import end_orphans
+from modules.sandbox.run.pidfd import open_pidfd, signal_pidfd
 from modules.sandbox.sandbox import Program
 from tests.modules.sandbox.sandbox_home import (
     SandboxHome,
@@ -36,7 +37,7 @@ def hanging(folder: Path) -> Iterator[int]:
         try:
             assert b"child-pid" in os.read(told, 1_000)
             (inner,) = children_of(outer.pid)
-            handle = os.pidfd_open(inner)
+            handle = open_pidfd(inner)
         finally:
             outer.kill()
     for descriptor in (gate, opener, told, tell):
@@ -45,7 +46,7 @@ def hanging(folder: Path) -> Iterator[int]:
         yield inner
     finally:
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            signal_pidfd(handle, signal.SIGKILL)
         os.close(handle)
 
 

@@ -45,10 +45,7 @@ PASSING: list[Step] = [
     (CallText("read_file", '{"path": "a'), Finish("eos")),
     (CallText("read_file", '{"path": "a",'), Cut(done=True)),
     (Say("Half"), Raw(b"data: {broken\n\n")),
-    (Say("Half"), Raw(b"data: [1]\n\n")),
     (Say("Half"), Raw(b'data: {"choices": [{"delta": {"content": 1}}]}\n\n')),
-    (Say("Half"), Raw(b"data: \xff\n\n")),
-    (Say("Half"), Raw(b'data: {"usage": [1]}\n\n')),
     (Say("Half"), Raw(b'data: {"choices": [{"delta": {"tool_calls": [1]}}]}\n\n')),
     (Say("Half"), ErrorFrame()),
     (Say("Half"), ErrorFrame("Service is too busy", "service_unavailable_error")),
@@ -70,6 +67,13 @@ def test_what_may_pass_is_asked_again(fault: Step) -> None:
     heard = stream_from_script(fault, FINE)
     assert heard.text == heard.completion.text == "Fine."
     assert [retry.attempt for retry in heard.retries] == [1]
+
+
+@pytest.mark.parametrize(
+    "sign", [b"data: [1]\n\n", b"data: \xff\n\n", b'data: {"usage": [1]}\n\n'], ids=repr
+)
+def test_what_says_nothing_beside_a_whole_reply_is_passed_over(sign: bytes) -> None:
+    assert stream_from_script((Say("Fine."), Raw(sign))).completion.text == "Fine."
 
 
 @pytest.mark.parametrize("fault", EMPTY, ids=repr)

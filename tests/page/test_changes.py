@@ -18,18 +18,18 @@ RUN = "mkdir docs && mv old.md docs/new.md && chmod +x tool.sh && printf '\\0\\2
 @pytest.fixture
 def stage(served_page: ServedPage) -> ServedPage:
     """A project that the next two messages will change."""
-    (served_page.project / "f.py").write_text(OLD)
+    (served_page.project / "f.txt").write_text(OLD)
     for name in ("old.md", "tool.sh", "gone"):
         (served_page.project / name).write_text(f"# {name}\n")
     (served_page.project / "bin").write_bytes(b"\0\1")
     served_page.model.replies = [
         call_reply(
-            "modify_file", id="a", path="f.py", operation="replace", old="e 3\n", new="e three\n"
+            "modify_file", id="a", path="f.txt", operation="replace", old="e 3\n", new="e three\n"
         ),
-        call_reply("create_file", id="b", path="new.py", content="print('hi')\n"),
+        call_reply("create_file", id="b", path="new.txt", content="print('hi')\n"),
         text_reply("one"),
         call_reply(
-            "modify_file", id="c", path="f.py", operation="replace", old="line 38\n", new="38\n"
+            "modify_file", id="c", path="f.txt", operation="replace", old="line 38\n", new="38\n"
         ),
         call_reply("run_command", id="d", command=RUN),
         text_reply("two"),
@@ -54,7 +54,7 @@ def hunks(page: Page, name: str) -> Locator:
 
 
 def text(stage: ServedPage) -> str:
-    return (stage.project / "f.py").read_text()
+    return (stage.project / "f.txt").read_text()
 
 
 def test_what_others_changed_stands_apart(stage: ServedPage) -> None:
@@ -78,22 +78,22 @@ def test_what_others_changed_stands_apart(stage: ServedPage) -> None:
 def test_a_hunk_is_undone_and_another_accepted_by_keyboard(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
-    expect(hunks(page, "f.py")).to_have_count(2)
-    expect(hunks(page, "f.py").first.locator("mark")).to_have_text(["3", "three"])
-    act(page, "Undo change 1 of 2 in f.py").focus()
+    expect(hunks(page, "f.txt")).to_have_count(2)
+    expect(hunks(page, "f.txt").first.locator("mark")).to_have_text(["3", "three"])
+    act(page, "Undo change 1 of 2 in f.txt").focus()
     page.keyboard.press("Enter")
-    expect(hunks(page, "f.py")).to_have_count(1)
+    expect(hunks(page, "f.txt")).to_have_count(1)
     assert text(stage) == NEW.replace("line three\n", "line 3\n")
-    expect(act(page, "Undo change 1 of 1 in f.py")).to_be_focused()
+    expect(act(page, "Undo change 1 of 1 in f.txt")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(hunks(page, "f.py")).to_have_count(0)
+    expect(hunks(page, "f.txt")).to_have_count(0)
     assert text(stage) == NEW.replace("line three\n", "line 3\n")
     page.reload()
     expect(page.locator(".changes .total")).to_have_text("5 files changed")
-    expect(hunks(page, "f.py")).to_have_count(0)
+    expect(hunks(page, "f.txt")).to_have_count(0)
     act(page, "Redo").click()
-    expect(hunks(page, "f.py")).to_have_count(1)
+    expect(hunks(page, "f.txt")).to_have_count(1)
     assert text(stage) == NEW
 
 
@@ -101,22 +101,22 @@ def test_files_that_are_no_text_are_undone_and_accepted_whole(stage: ServedPage)
     page = stage.open()
     play(page)
     files = page.locator(".file-changes .name")
-    expect(files).to_have_text(["bin", "new.md", "f.py", "gone", "new.py", "tool.sh"])
+    expect(files).to_have_text(["bin", "new.md", "f.txt", "gone", "new.txt", "tool.sh"])
     act(page, "Undo docs/new.md").click()
-    expect(files).to_have_text(["bin", "f.py", "gone", "new.py", "tool.sh"])
+    expect(files).to_have_text(["bin", "f.txt", "gone", "new.txt", "tool.sh"])
     assert (stage.project / "old.md").exists()
     act(page, "Undo tool.sh").click()
     act(page, "Undo gone").click()
     act(page, "Accept bin").click()
-    expect(files).to_have_text(["f.py", "new.py"])
-    act(page, "Undo new.py").click()
-    expect(files).to_have_text(["f.py"])
-    assert not (stage.project / "new.py").exists()
+    expect(files).to_have_text(["f.txt", "new.txt"])
+    act(page, "Undo new.txt").click()
+    expect(files).to_have_text(["f.txt"])
+    assert not (stage.project / "new.txt").exists()
     assert (stage.project / "gone").read_text() == "# gone\n"
     act(page, "Accept all").click()
     expect(page.locator(".changes")).to_contain_text("All changes are accepted or taken back.")
     act(page, "Show accepted changes again").click()
-    expect(files).to_have_text(["bin", "f.py"])
+    expect(files).to_have_text(["bin", "f.txt"])
 
 
 @pytest.mark.parametrize(("deed", "left"), [("undo", OLD), ("accept", NEW)])
@@ -125,10 +125,10 @@ def test_quick_clicks_hit_the_hunks_they_were_meant_for(
 ) -> None:
     page = stage.open()
     play(page)
-    buttons = hunks(page, "f.py").locator(f"[data-act={deed}]")
+    buttons = hunks(page, "f.txt").locator(f"[data-act={deed}]")
     expect(buttons).to_have_count(2)
     buttons.evaluate_all("all => all.forEach((each) => each.click())")
-    expect(hunks(page, "f.py")).to_have_count(0)
+    expect(hunks(page, "f.txt")).to_have_count(0)
     assert text(stage) == left
     expect(page.locator(".notice")).to_have_count(0)
 
@@ -136,51 +136,51 @@ def test_quick_clicks_hit_the_hunks_they_were_meant_for(
 def test_a_conflict_is_said_and_both_are_kept(stage: ServedPage) -> None:
     page = stage.open()
     play(page, 1)
-    (stage.project / "f.py").write_text(OLD.replace("line 3\n", "mine\n"))
-    act(page, "Undo: Change f.py").click()
-    said = "both kept · f.py · as you have it; the earlier one is f.py.undo-conflict"
+    (stage.project / "f.txt").write_text(OLD.replace("line 3\n", "mine\n"))
+    act(page, "Undo: Change f.txt").click()
+    said = "both kept · f.txt · as you have it; the earlier one is f.txt.undo-conflict"
     expect(page.locator(".notice")).to_contain_text(said)
     assert text(stage) == OLD.replace("line 3\n", "mine\n")
-    assert (stage.project / "f.py.undo-conflict").read_text() == OLD
+    assert (stage.project / "f.txt.undo-conflict").read_text() == OLD
 
 
 def test_changes_since_a_turn(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     page.get_by_role("combobox", name="Show changes").select_option("since turn 2")
-    expect(hunks(page, "f.py")).to_have_count(1)
-    expect(page.locator(".file-changes .name", has_text="new.py")).to_have_count(0)
+    expect(hunks(page, "f.txt")).to_have_count(1)
+    expect(page.locator(".file-changes .name", has_text="new.txt")).to_have_count(0)
 
 
 def test_what_is_shown_is_undone_and_not_what_was_chosen_meanwhile(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
-    expect(hunks(page, "f.py")).to_have_count(2)
+    expect(hunks(page, "f.txt")).to_have_count(2)
     held: list[Route] = []
     intercept(page, "**/changes?turn=2", lambda route: held.append(route))
     with page.expect_request("**/changes?turn=2"):
         page.get_by_role("combobox", name="Show changes").select_option("since turn 2")
     with page.expect_response("**/take-back") as answer:
-        act(page, "Undo f.py").click()
+        act(page, "Undo f.txt").click()
     assert answer.value.ok
     assert text(stage) == OLD
     for route in held:
         route.continue_()
-    expect(hunks(page, "f.py")).to_have_count(1)  # against how turn 2 found it
+    expect(hunks(page, "f.txt")).to_have_count(1)  # against how turn 2 found it
 
 
 def test_a_call_is_undone_and_redone_in_every_tab(stage: ServedPage) -> None:
     page, other = stage.open(), stage.open()
     play(page)
-    act(page, "Undo: Change f.py").first.click()
-    expect(act(page, "Redo: Change f.py")).to_be_visible()
+    act(page, "Undo: Change f.txt").first.click()
+    expect(act(page, "Redo: Change f.txt")).to_be_visible()
     assert text(stage) == OLD.replace("line 38\n", "38\n")
     other.goto(page.url)
     for tab in (page, other):
-        expect(act(tab, "Redo: Change f.py")).to_have_count(1)
+        expect(act(tab, "Redo: Change f.txt")).to_have_count(1)
         expect(tab.locator(".undone:visible")).to_have_text(["undone"])
     other.reload()
-    act(other, "Redo: Change f.py").click()
+    act(other, "Redo: Change f.txt").click()
     for tab in (page, other):
         expect(tab.locator(".undone:visible")).to_have_count(0)
     assert text(stage) == NEW
@@ -191,7 +191,7 @@ def test_a_turn_is_undone_and_redone(stage: ServedPage) -> None:
     play(page)
     act(page, "Undo: turn 1").click()
     expect(act(page, "Redo: turn 1")).to_be_visible()
-    expect(act(page, "Redo: Create new.py")).to_be_visible()
+    expect(act(page, "Redo: Create new.txt")).to_be_visible()
     assert text(stage) == OLD.replace("line 38\n", "38\n")
     act(page, "Redo: turn 1").click()
     expect(act(page, "Undo: turn 1")).to_be_visible()
@@ -206,7 +206,7 @@ def test_the_plan_is_shown_at_once_and_goes_back_with_its_turn(served_page: Serv
     todos = [{"title": "Write it", "status": "pending"}]
     served_page.model.replies = [
         call_reply("update_todos", id="t", todos=todos),
-        [gate, *call_reply("create_file", id="f", path="new.py", content="1\n")],
+        [gate, *call_reply("create_file", id="f", path="new.txt", content="1\n")],
         text_reply("one"),
     ]
     page = served_page.open()
@@ -227,12 +227,12 @@ def test_two_columns_where_there_is_room(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     act(page, "Side by side").click()
-    row = hunks(page, "f.py").first.locator("tr", has_text="three")
+    row = hunks(page, "f.txt").first.locator("tr", has_text="three")
     expect(row.locator("td")).to_have_text(["3", "line 3", "3", "line three"])
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_role("tab", name="Changes").click()
     expect(act(page, "Side by side")).to_be_hidden()
-    expect(hunks(page, "f.py").first.locator("tr", has_text="three").locator("td")).to_have_count(3)
+    expect(hunks(page, "f.txt").first.locator("tr", has_text="three").locator("td")).to_have_count(3)
 
 
 def many_changed(served_page: ServedPage) -> tuple[Page, Locator]:

@@ -69,7 +69,9 @@ def resolved(card: type) -> Any:
 
 
 def test_the_tests_of_the_scripts_pass() -> None:
-    run = node("--test", "tests/static/")
+    # One by one: not every version takes a folder.
+    scripts = sorted(map(str, Path(__file__).parent.glob("*.test.mjs")))
+    run = node("--test", *scripts)
     assert run.returncode == 0, run.stdout[-4000:]
 
 

@@ -56,6 +56,8 @@ class HeldFolder:
     def status(self, name: str) -> os.stat_result | None:
         """Return the status of *name*, "" for the folder itself; None if nothing is there."""
         with suppress(OSError), self._above(name) as (above, last):
+            if last == ".":
+                return os.fstat(above)  # to look at "." in it, it must not be locked
             return os.stat(last, dir_fd=above, follow_symlinks=False)  # noqa: PTH116 - by descriptor
         return None
 
@@ -133,7 +135,7 @@ class HeldFolder:
             try:
                 folder = os.open(last, _FOLDER, dir_fd=above)
             except PermissionError:
-                folder = os.open(last, _STEP, dir_fd=above)
+                folder = os.dup(above) if last == "." else os.open(last, _STEP, dir_fd=above)
             try:
                 # A descriptor that is only a place has no other way to its permissions.
                 in_proc = Path(f"/proc/self/fd/{folder}")

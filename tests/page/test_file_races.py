@@ -134,11 +134,11 @@ def test_a_note_is_added_once_however_often_it_is_confirmed(served_page: ServedP
     page.get_by_role("toolbar", name="Selected text").get_by_text("Add note").click()
     field = page.get_by_role("textbox", name="Note")
     field.fill("mind this")
-    held = HeldRequests(page, "**/api/files/text?path=a.txt", times=1)
+    held = HeldRequests(page, "**/api/files/note", times=1)
     field.press("Enter")
     held.wait()
     field.press("Enter")
     held.release()
-    expect(page.get_by_role("treeitem", name="a.txt, Note: L1: mind this")).to_be_visible()
+    expect(page.get_by_role("treeitem", name="a.txt, Note: 1: mind this")).to_be_visible()
     expect(field).to_have_count(0)
     assert len(noted) == 1

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { Folders } from "../../static/js/tree/folders.js";
+import { holdTimeouts } from "./timers.mjs";
 
 /** Folders of 2,000 files each, whose parts are answered when the test says so. */
 function folders(context) {
@@ -17,7 +18,7 @@ function folders(context) {
       asked.push({ start: query.get("start"), around: query.get("around"), answer });
     });
   });
-  mock.timers.enable({ apis: ["setTimeout"] });
+  holdTimeouts();
   context.after(() => mock.reset());
   context.after(() => mock.timers.reset());
   const told = { changed: 0, inSight: [0] };

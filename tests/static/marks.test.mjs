@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { followMarks } from "../../static/js/store/undo_marks.js";
+import { holdTimeouts } from "./timers.mjs";
 
 /** Follows the marks of a session while the server answers with *status*. */
 async function following(status) {
@@ -9,7 +10,7 @@ async function following(status) {
     told.asked += 1;
     return new Response(JSON.stringify({ calls: [] }), { status });
   });
-  mock.timers.enable({ apis: ["setTimeout"] });
+  holdTimeouts();
   const state = {
     session: "s",
     sessionState: { session: "s", boot: "b", changes: 1 },

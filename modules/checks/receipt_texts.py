@@ -48,6 +48,6 @@ def state_text(receipt: Receipt) -> Phrase:
         case "red":
             return phrase("failed")
         case "grey" if files:
-            return phrase("stands no more: {files} changed", files=files)
+            return phrase("out of date: {files} changed", files=files)
         case "grey":
-            return phrase("says nothing of the files as they are")
+            return phrase("says nothing about the files as they are now")

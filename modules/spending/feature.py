@@ -229,8 +229,8 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         now = self.clock()
         if self._when == "now" and tariff.is_peak(now):
             notice = phrase(
-                "{what} The hours are dear until {time}, {n} times as much; “/when off-peak” waits "
-                "for cheap ones.",
+                "{what} Peak hours until {time}, {n} times the price; “/when off-peak” waits for "
+                "cheap ones.",
                 what=notice,
                 time=_clock_time(tariff.off_peak_from(now), now),
                 n=f"{tariff.peak_factor:g}",
@@ -282,7 +282,9 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             return phrase("cheap now")
         time_left = _clock_time(tariff.off_peak_from(now), now)
         return phrase(
-            "dear until {time}, {n} times as much", time=time_left, n=f"{tariff.peak_factor:g}"
+            "peak hours until {time}, {n} times the price",
+            time=time_left,
+            n=f"{tariff.peak_factor:g}",
         )
 
 
@@ -316,14 +318,14 @@ def _amount(dollars: float) -> str:
 
 
 def _parse_dollars(text: str) -> float:
-    """Return the dollars that *text* says, 0 for "off". Raises `UserError`."""
+    """Return the dollars that *text* says, 0 (no cap) for "off" too. Raises `UserError`."""
     if text == "off":
         return 0.0
     try:
         dollars = float(text.removeprefix("$"))
     except ValueError:
         raise UserError(_how_to_say()) from None
-    if not math.isfinite(dollars) or not 0 < dollars <= _MAX_DOLLARS:
+    if not math.isfinite(dollars) or not 0 <= dollars <= _MAX_DOLLARS:
         raise UserError(_how_to_say())
     return dollars
 

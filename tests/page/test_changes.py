@@ -232,7 +232,9 @@ def test_two_columns_where_there_is_room(stage: ServedPage) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_role("tab", name="Changes").click()
     expect(act(page, "Side by side")).to_be_hidden()
-    expect(hunks(page, "f.txt").first.locator("tr", has_text="three").locator("td")).to_have_count(3)
+    expect(hunks(page, "f.txt").first.locator("tr", has_text="three").locator("td")).to_have_count(
+        3
+    )
 
 
 def many_changed(served_page: ServedPage) -> tuple[Page, Locator]:

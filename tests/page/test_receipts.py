@@ -30,10 +30,10 @@ def test_a_receipt_turns_grey_when_its_file_changes(served_page: ServedPage) -> 
     expect(receipts).to_have_text([f"{CHECK} passed (exit code 0)"])
     expect(receipts.first).to_have_class("green")
     (served_page.project / "a.txt").write_text("bad\n")
-    expect(receipts).to_have_text([f"{CHECK} stands no more: a.txt changed"])
+    expect(receipts).to_have_text([f"{CHECK} is out of date: a.txt changed"])
     expect(receipts.first).to_have_class("grey")
     page.reload()
-    expect(receipts).to_have_text([f"{CHECK} stands no more: a.txt changed"])
+    expect(receipts).to_have_text([f"{CHECK} is out of date: a.txt changed"])
 
 
 def test_a_claim_that_nothing_supports_is_marked(served_page: ServedPage) -> None:

@@ -50,9 +50,9 @@ def receipt_line(receipt: Receipt) -> Phrase:
         case "red":
             return phrase("{name} failed (exit code {code})", name=name, code=code)
         case "grey" if files:
-            return phrase("{name} stands no more: {files} changed", name=name, files=files)
+            return phrase("{name} is out of date: {files} changed", name=name, files=files)
         case "grey":
-            return phrase("{name} says nothing of the files as they are", name=name)
+            return phrase("{name} says nothing about the files as they are now", name=name)
 
 
 def claim_line(claim: Claim) -> Phrase:

@@ -91,8 +91,8 @@ function words({ command, exit_code: code, state, files, changed_checks: changed
   if (state === "red") return t("{name} failed (exit code {code})", { name, code });
   if (state === "grey")
     return files.length
-      ? t("{name} stands no more: {files} changed", { name, files: list(files) })
-      : t("{name} says nothing of the files as they are", { name });
+      ? t("{name} is out of date: {files} changed", { name, files: list(files) })
+      : t("{name} says nothing about the files as they are now", { name });
   return changed.length
     ? t("{name} passed, but the task changed what it checks by: {files}", { name, files: list(changed) })
     : t("{name} passed (exit code {code})", { name, code });

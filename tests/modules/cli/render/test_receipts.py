@@ -16,7 +16,7 @@ def test_the_last_run_of_a_check_is_told() -> None:
     first = Receipt("make test", 2, "grey", ("a.py",), is_check=True)
     last = Receipt("make test", 0, "green", is_check=True)
     assert lines(first, last) == [("✓", "green", "make test passed (exit code 0)")]
-    assert lines(last, first) == [("○", "dim", "make test stands no more: a.py changed")]
+    assert lines(last, first) == [("○", "dim", "make test is out of date: a.py changed")]
 
 
 def test_a_check_that_the_task_changed_is_in_doubt() -> None:

@@ -6,6 +6,7 @@ import atexit
 import random
 import shutil
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -84,6 +85,12 @@ def copied() -> Iterator[Path]:
         yield base
 
 
+def is_own_file(path: Path) -> bool:
+    """Return whether it is a file with something in it, and no link: those of `/etc` lead away."""
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and status.st_size > 0 and status.st_nlink == 1
+
+
 def wound(path: Path, chance: random.Random) -> None:
     """Cut the file, or overwrite places in it, or turn bits over."""
     content = bytearray(path.read_bytes())
@@ -130,9 +137,7 @@ def replies() -> list[list[Item]]:
 def test_a_damaged_file_stops_nothing(seed: int, lines: list[str]) -> None:
     chance = random.Random(seed)
     with copied() as base:
-        kept = sorted(
-            path for path in (base / "data").rglob("*") if path.is_file() and path.stat().st_size
-        )
+        kept = [path for path in sorted((base / "data").rglob("*")) if is_own_file(path)]
         stores = [path for path in kept if path.name == "checkpoints.db"]
         for path in chance.choice([stores, stores, [chance.choice(kept)], kept]):
             wound(path, chance)

@@ -93,7 +93,10 @@ def test_every_route_on_a_session_knows_no_other(served: RunningServer) -> None:
         "undo": {"what": "turn", "number": 1},
         "previews": {"job": 1, "port": 8000},
     }
-    queries = {"file": "?path=a&seen=1", "pictures": "?name=a", "previews": "?job=1&port=8000"}
+    queries = {
+        **{"file": "?path=a&seen=1", "pictures": "?name=a", "previews": "?job=1&port=8000"},
+        "completions": "?line=/tools",
+    }
     for method, path, _ in described(served):
         if "{id}" in path:
             name = path.rpartition("/")[2]

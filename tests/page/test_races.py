@@ -304,6 +304,7 @@ def test_who_went_on_elsewhere_is_not_brought_back(served_page: ServedPage) -> N
     ]
     page = served_page.open()
     send(page, "make it")
+    expect(page.locator(".end")).to_be_visible()
     undo = HeldRequests(page, "**/changes/undo", method="POST")
     act(page, "Undo: Create a.txt").click()
     undo.wait()

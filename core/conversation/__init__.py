@@ -48,8 +48,8 @@ EXPORTS = {
         "effective_records",
         "lost_result",
         "repaired",
-        "usage_record",
         "usage_in",
+        "usage_record",
     ],
     "message_queue": ["Conversation", "MessageQueue", "NOTHING_WAITS", "QueuedMessage"],
     "messages": [
@@ -71,6 +71,7 @@ EXPORTS = {
         "ChecksResult",
         "Claim",
         "Ground",
+        "NOT_THERE",
         "NO_PROOF",
         "PROOF",
         "Proof",

@@ -15,6 +15,9 @@ from utils.text.codec import from_plain, to_plain
 PROOF = "proof"
 """The `StateRecord` that keeps the proof of a turn."""
 
+NOT_THERE = (126, 127)
+"""Exit codes of a shell for a program that it cannot run."""
+
 ReceiptState = Literal["green", "red", "grey"]
 Ground = Literal["receipt", "reading", "nothing"]
 """What a claim rests on."""

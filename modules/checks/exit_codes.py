@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_NOT_THERE = (126, 127)
-"""Exit codes of a shell for a program that it cannot run."""
+from core.conversation.proof import NOT_THERE
+
 _NO_TESTS = 5
 """The exit code of pytest, and of newer unittest, where there are no tests."""
 _LACKING = "No module named pytest"
@@ -14,7 +14,7 @@ def was_run(command: str, exit_code: int | None, output: str = "") -> bool:
 
     *output* is what it put out, as far as that is known.
     """
-    if exit_code is None or exit_code in _NOT_THERE:
+    if exit_code is None or exit_code in NOT_THERE:
         return False
     if exit_code == _NO_TESTS and ("pytest" in command or "unittest" in command):
         return False

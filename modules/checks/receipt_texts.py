@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.cards import Card, TableCard, TextCard
-from core.conversation.proof import Receipt
+from core.conversation.proof import NOT_THERE, Receipt
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 
@@ -49,5 +49,7 @@ def state_text(receipt: Receipt) -> Phrase:
             return phrase("failed")
         case "grey" if files:
             return phrase("out of date: {files} changed", files=files)
+        case "grey" if receipt.exit_code in NOT_THERE:
+            return phrase("could not be run")
         case "grey":
             return phrase("says nothing about the files as they are now")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.conversation.proof import Claim, Receipt
+from core.conversation.proof import NOT_THERE, Claim, Receipt
 from core.events import TurnFinished
 from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
@@ -51,6 +51,8 @@ def receipt_line(receipt: Receipt) -> Phrase:
             return phrase("{name} failed (exit code {code})", name=name, code=code)
         case "grey" if files:
             return phrase("{name} is out of date: {files} changed", name=name, files=files)
+        case "grey" if receipt.exit_code in NOT_THERE:
+            return phrase("{name} could not be run (exit code {code})", name=name, code=code)
         case "grey":
             return phrase("{name} says nothing about the files as they are now", name=name)
 

@@ -11,6 +11,7 @@ import { request } from "../net/api.js";
 
 const SOON = 150; // ms; many files may change at once
 const MAX_OTHERS = 5; // receipts of runs that are no checks
+const NOT_THERE = new Set([126, 127]); // exit codes of a shell for a program that it cannot run
 const SIGNS = { green: "check", red: "alert", grey: "stop" };
 
 /** Keeps the receipts on the page as they are now: it asks when files change. */
@@ -89,6 +90,7 @@ function words({ command, exit_code: code, state, files, changed_checks: changed
   const name = visible(command.replace(/\s+/g, " ")).slice(0, 100);
   const list = (paths) => paths.map(visible).join(", ");
   if (state === "red") return t("{name} failed (exit code {code})", { name, code });
+  if (state === "grey" && NOT_THERE.has(code)) return t("{name} could not be run (exit code {code})", { name, code });
   if (state === "grey")
     return files.length
       ? t("{name} is out of date: {files} changed", { name, files: list(files) })

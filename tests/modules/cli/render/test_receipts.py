@@ -19,6 +19,11 @@ def test_the_last_run_of_a_check_is_told() -> None:
     assert lines(last, first) == [("○", "dim", "make test is out of date: a.py changed")]
 
 
+def test_a_check_that_cannot_be_run_says_so() -> None:
+    missing = Receipt("make tset", 127, "grey", is_check=True)
+    assert lines(missing) == [("○", "dim", "make tset could not be run (exit code 127)")]
+
+
 def test_a_check_that_the_task_changed_is_in_doubt() -> None:
     receipt = Receipt("pytest", 0, "green", changed_checks=("conftest.py",), is_check=True)
     told = "pytest passed, but the task changed what it checks by: conftest.py"

@@ -17,6 +17,7 @@ from core.cards import (
     Card,
     DiffCard,
     LinksCard,
+    PromptCard,
     RunCard,
     SearchCard,
     TableCard,
@@ -41,6 +42,7 @@ from modules.cli.render.plain_cards import (
     unsearched_phrase,
 )
 from modules.cli.render.program_view import ProgramView
+from modules.cli.render.prompt_rows import prompt_rows
 from modules.cli.render.theme import MARKS
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -171,6 +173,9 @@ class CardRenderer:
                 return self._stack(self._links(card, rows))
             case TodoCard():
                 return self._stack(todo_row(todo) for todo in card.todos)
+            case PromptCard():
+                rows_shown = prompt_rows(card, self._translator)
+                return self._stack(WrappedText(text, style) for text, style in rows_shown)
             case _:
                 assert_never(card)
 

@@ -45,6 +45,7 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         "Show what the model read in each step, what the cache had of it and why not more.",
         is_concurrent=True,
         belongs_to_session=True,
+        button="context",
     )
     def show_context(self, argument: str) -> Card:
         number, *how = argument.split() or [""]

@@ -242,7 +242,7 @@ def test_what_came_from_the_cache_is_the_beginning_of_the_step(tmp_path: Path) -
     assert (str(said.label), said.change) == ("person", "new")
     assert said.cached < 0.2 * len(said.text)
     assert "You are a test." in drawn
-    assert "from cache" in drawn
+    assert f"from cache\n{LONG[:60].rstrip()}…\n" in drawn
     assert "read anew · new in this step" in drawn
 
 

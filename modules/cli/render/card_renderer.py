@@ -42,7 +42,6 @@ from modules.cli.render.plain_cards import (
     unsearched_phrase,
 )
 from modules.cli.render.program_view import ProgramView
-from modules.cli.render.prompt_rows import prompt_rows
 from modules.cli.render.theme import MARKS
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -174,10 +173,15 @@ class CardRenderer:
             case TodoCard():
                 return self._stack(todo_row(todo) for todo in card.todos)
             case PromptCard():
-                rows_shown = prompt_rows(card, self._translator)
-                return self._stack(WrappedText(text, style) for text, style in rows_shown)
+                return self._stack(self._prompt(card))
             case _:
                 assert_never(card)
+
+    def _prompt(self, card: PromptCard) -> Iterator[RenderableType]:
+        from modules.cli.render.prompt_rows import prompt_rows  # hardly ever needed
+
+        for text, style in prompt_rows(card, self._translator):
+            yield WrappedText(text, style)
 
     def draft(self, card: Card, rows: int, *, width: int) -> tuple[RenderableType, bool]:
         """Return what a call is about to do, to the letter, and whether *rows* cut it.

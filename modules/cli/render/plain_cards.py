@@ -22,7 +22,6 @@ from core.cards import (
     TreeCard,
     TreeEntry,
 )
-from modules.cli.render.prompt_rows import prompt_rows
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
@@ -67,6 +66,8 @@ def card_text(card: Card, translator: Translator) -> str:
         case TodoCard():
             return _join_lines(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
         case PromptCard():
+            from modules.cli.render.prompt_rows import prompt_rows  # hardly ever needed
+
             return "\n".join(text.rstrip("\n") for text, _ in prompt_rows(card, translator))
         case _:
             assert_never(card)

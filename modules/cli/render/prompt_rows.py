@@ -16,6 +16,8 @@ Row = tuple[str, str]
 """A text, which may have several lines, and its style by the names of rich."""
 _FIRST_WORDS = 60
 """Characters that are shown of a folded part."""
+_LAST_LINES = 3
+"""Lines that are shown, of what came from the cache, above what did not."""
 _STYLES: dict[PromptSource, str] = {
     "system": "bold magenta",
     "tools": "bold blue",
@@ -56,15 +58,17 @@ def _heading(part: PromptPart) -> Iterator[Text]:
 def _text_rows(part: PromptPart, translator: Translator, *, is_folded: bool) -> Iterator[Row]:
     if is_folded and part.change != "gone" and part.cached >= len(part.text):
         words = " ".join(part.text[: 4 * _FIRST_WORDS].split())
-        end = "" if words == part.text else "…"
-        yield f"{visible_lines(words[:_FIRST_WORDS])}{end}", _CACHED
+        is_cut = max(len(words), len(part.text) // 4) > _FIRST_WORDS
+        yield f"{visible_lines(words[:_FIRST_WORDS].rstrip())}{'…' * is_cut}", _CACHED
         return
     if part.change == "gone":
         yield visible_lines(part.text), _GONE
         return
     cached, anew = part.text[: part.cached], part.text[part.cached :]
     if cached:
-        yield visible_lines(cached), _CACHED
+        lines = visible_lines(cached).split("\n")
+        shown = ["…", *lines[-_LAST_LINES:]] if is_folded and len(lines) > _LAST_LINES else lines
+        yield "\n".join(shown), _CACHED
     if cached and anew:
         yield f"┄┄ {translator.render(phrase('read anew from here on'))} ┄┄", "yellow"
     if anew:

@@ -77,6 +77,10 @@ def test_a_step_shows_its_parts_and_what_changed_since_the_one_before(
     expect(person.first.locator("pre")).to_have_text("begin 😀😀 <b>here</b>")
     told = shown.locator(".prompt-part", has_text="instructions").first
     expect(told).not_to_have_attribute("open", "")
+    look = "it => [it.offsetWidth, it.offsetHeight, getComputedStyle(it).backgroundColor]"
+    colours = [swatch.evaluate(look) for swatch in shown.locator(".swatch").all()]
+    assert {(width, height) for width, height, _ in colours} == {(10, 10)}
+    assert len({colour for *_, colour in colours}) == 4  # instructions, context, person, model
     told.locator("summary").click()
     expect(told.locator("pre .hit")).to_be_visible()
     expect(told.locator("pre .miss")).to_have_text("")
@@ -94,7 +98,9 @@ def test_the_sheet_speaks_chinese_and_fits_a_phone(served_page: ServedPage) -> N
     sheet = page.locator(".prompt-sheet")
     expect(sheet).to_contain_text("末尾的新内容")
     expect(sheet.locator(".prompt-shown")).to_contain_text("这一步新增")
-    assert sheet.evaluate("it => it.scrollWidth <= it.clientWidth")
+    assert sheet.evaluate("it => it.scrollWidth <= it.clientWidth && it.clientWidth <= innerWidth")
+    figures = sheet.locator(".prompt-steps button")
+    assert figures.evaluate_all("all => all.every(it => it.scrollWidth <= it.clientWidth)")
     assert faults(page) == []
 
 

@@ -4,6 +4,9 @@ import { h } from "../lib/dom.js";
 import { count, legible } from "../lib/format.js";
 import { say, t } from "../i18n/translate.js";
 
+/** The classes of sources whose own names mean something else on the page. */
+const COLOURS = { person: "from-person", model: "from-model" };
+
 /** @param {import("./cards.js").Card} card */
 export function promptCard(card) {
   return h(
@@ -28,7 +31,7 @@ function partView(part, isFolded) {
     h(
       "summary",
       {},
-      h("span", { class: `swatch ${part.source}` }),
+      h("span", { class: `swatch ${COLOURS[part.source] ?? part.source}` }),
       h("b", { text: say(part.label) }),
       h("span", { class: "muted", text: t("{n} tokens", { n: count(part.tokens) }) }),
       h("span", { class: `cache ${isCached ? "hit" : "miss"}`, text: cacheWords(part, letters.length) }),

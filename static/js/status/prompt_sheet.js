@@ -30,7 +30,7 @@ export async function openPromptSheet(app) {
         "aria-label": t("Show step {n}", { n: number }),
         on: { click: () => show(number) },
       },
-      h("span", { class: "step", text: `${number} · ${task}` }),
+      h("span", { class: "step", text: t("{n} · task {task}", { n: number, task }) }),
       bar,
       h("span", { class: "figures", text: figures(rest) }),
     );
@@ -47,7 +47,7 @@ export async function openPromptSheet(app) {
     const change = button({ class: "small", on: { click: () => show(number, how ? "" : "diff") } }, words);
     shown.replaceChildren(h("div", { class: "buttons" }, change), drawCard(ack.card, { openFile: () => {} }));
     change.focus();
-    shown.scrollIntoView({ block: "nearest" });
+    shown.scrollIntoView({ block: "start" });
   }
 }
 

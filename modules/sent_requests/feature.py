@@ -11,6 +11,7 @@ from core.cards import Card
 from core.conversation.messages import Assistant
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, ProvidesWarnings
+from core.redaction import map_strings
 from modules.sent_requests.request_log import RequestLog, SentRequest
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.lines import parse_number
@@ -61,7 +62,10 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         return view.step_card(step - 1, is_folded=not how)
 
     def _view(self, with_body: int) -> PromptView:
-        """Return the requests of the session to look at. Raises `UserError`."""
+        """Return the requests of the session, the step number *with_body* to be looked into.
+
+        Raises `UserError`.
+        """
         from modules.sent_requests.prompt_cards import PromptView
         from modules.sent_requests.prompt_parts import Origins
         from modules.sent_requests.steps import read_steps
@@ -71,9 +75,11 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         steps = read_steps(requests, log, with_body=with_body)
         if not steps:
             raise UserError(phrase("Nothing was sent to the model in this session yet."))
+        # A secret may have become one only after it was said: then what is shown has its name.
+        seen = map_strings(log, self._session.redact) if with_body else ()
         is_told = model.is_well_known or any(step.hit_tokens for step in steps)
         return PromptView(
-            *(steps, Origins(log), model.tariff, model.model),
+            *(steps, Origins(seen), model.tariff, model.model),
             has_figures=is_told and model.profile.cache_figures != "none",
             redact=self._session.redact,
         )

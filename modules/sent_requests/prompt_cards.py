@@ -30,7 +30,7 @@ class PromptView:
     """The *steps* of a session as cards; *tariff* is the price of the model of now, if known.
 
     Without *has_figures* the server does not say what its cache had. *redact* takes out of a
-    request what nobody may see.
+    request what nobody may see, and *origins* knows what is left.
     """
 
     steps: Sequence[Step]

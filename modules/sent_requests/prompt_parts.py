@@ -18,7 +18,9 @@ from utils.text.clean import visible
 
 NOTE_MARK = "[Note from the system]\n"
 """Begins what is context, where a server takes that as words of the person only."""
-_FOCUS, _NOTE = "focus:", "\n\n"
+_ANSWER_MARK = "[Answer of "
+"""Begins the answer of a call, where a server takes no such messages."""
+_FOCUS, _GAP = "focus:", "\n\n"
 _SECTION_LABELS = {
     "place": phrase("place and date"),
     "approval": phrase("approval"),
@@ -70,8 +72,8 @@ class Origins:
     def system_parts(self, text: str) -> Iterator[Part]:
         """Yield the parts of the first system message: some servers take context in no other."""
         tail: list[Part] = []
-        while known := next((c for c in self._sections if text.endswith(f"{_NOTE}{c}")), ""):
-            text = text.removesuffix(f"{_NOTE}{known}")
+        while known := next((c for c in self._sections if text.endswith(f"{_GAP}{c}")), ""):
+            text = text.removesuffix(f"{_GAP}{known}")
             tail = [*self.context_parts(known), *tail]
         yield Part("system", phrase("instructions"), text)
         yield from tail
@@ -88,7 +90,7 @@ class Origins:
                 yield from self.context_parts(note)
         elif self.is_turns(text):
             yield Part("context", phrase("turns to be summed up"), text)
-        elif text.startswith(RESULT):
+        elif text.startswith((RESULT, _ANSWER_MARK)):
             yield Part("answers", phrase("answers of tools"), text)
         else:
             yield Part("person", phrase("sent as words of the person"), text)

@@ -303,6 +303,7 @@ def test_a_secret_that_was_learnt_later_is_in_nothing_that_is_shown(tmp_path: Pa
             for n in (1, 2, 3)
             for how in ("", " all", " diff")
         ]
+        assert "person" in labels(prompt(one.terminal, "/context 1"))
         assert value in server.requests[0].raw.decode()
     assert [text for text in shown if value in text] == []
     assert "API_TOKEN" in shown[1]
@@ -350,6 +351,42 @@ def test_claude_is_shown_by_the_same_parts(tmp_path: Path) -> None:
     assert said[0].startswith("tools: ")
     assert {"instructions", "place and date", "person", "thoughts of the model",
             "call of list_files", "answer of list_files", "model"} <= {*said}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("profile", "said"),
+    [
+        ({"protocol": "vcp"}, ["instructions", "place and date", "person", "model"]),
+        ({"alternating": True, "system_messages": "first"},
+         ["instructions", "place and date", "tools: 21", "person", "call of list_files"]),
+        ({"tool_messages": False},
+         ["instructions", "tools: 21", "place and date", "person", "model"]),
+    ],
+    ids=["vcp", "alternating", "calls as text"],
+)  # fmt: skip
+def test_servers_of_another_shape_are_shown_by_the_same_parts(
+    tmp_path: Path, profile: dict[str, Any], said: list[str]
+) -> None:
+    block = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」list_files「末」\n<<<[END_TOOL_REQUEST]>>>"
+    call_step = Say(block) if "protocol" in profile else Call("list_files")
+    script: list[Step] = [call_step, Say("a"), Say("b")]
+    with Simulator(script, is_validated=False) as server, session(tmp_path, server) as one:
+        one.terminal.model.set_profile(profile)
+        run_turn(one.terminal, LONG)
+        run_turn(one.terminal, "again")
+        assert all(NEW in why for why in causes(one.terminal)[1:])
+        shown = labels(prompt(one.terminal, "/context 3"))
+    answers = "answers of tools" if "alternating" not in profile else "answer of list_files"
+    assert shown == [*said, answers, "model", "person"]
+
+
+def test_a_server_that_does_not_say_what_its_cache_had_is_told_of(tmp_path: Path) -> None:
+    with Simulator([Say("a"), Say("b")]) as server, session(tmp_path, server) as one:
+        one.terminal.model.set_profile({"cache_figures": "none"})
+        run_turn(one.terminal, LONG)
+        run_turn(one.terminal, "again")
+        told = causes(one.terminal)
+    assert told == [["the session begins"], ["the server does not say what its cache had"]]
 
 
 def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from modules.sent_requests.cache_misses import (
     shared_count,
     total_usage,
 )
-from modules.sent_requests.prompt_parts import Origins, parts_of
+from modules.sent_requests.prompt_parts import Origins, Part, parts_of
 from modules.sent_requests.steps import Step, step_before
 from utils.i18n import Phrase, Text, join_lines, phrase
 from utils.llm.completion import Usage
@@ -165,19 +166,26 @@ def _joined(texts: Sequence[Phrase]) -> Text:
 def _prompt_parts(step: Step, before: Step | None) -> Iterator[PromptPart]:
     sizes = part_tokens(step, before)
     count = shared_count(before.parts, step.parts) if before else 0
-    known = set(before.parts) if before else set()
+    kept = Counter(before.parts[count:] if before else ())
     for number, (part, size, cached) in enumerate(
         zip(step.parts, sizes, cached_lengths(step, sizes), strict=True)
     ):
-        is_new = number >= count and part not in known
+        is_new = bool(before) and number >= count and not _taken_from(kept, part)
         yield PromptPart(
-            *(part.source, part.label, part.text, size, cached),
-            change="new" if is_new and before else "",
+            *(part.source, part.label, part.text, size, cached), change="new" if is_new else ""
         )
 
 
 def _gone_parts(before: Step, step: Step) -> Iterator[PromptPart]:
-    kept = set(step.parts)
-    for part, size in zip(before.parts, part_tokens(before), strict=True):
-        if part not in kept:
+    count = shared_count(before.parts, step.parts)
+    kept = Counter(step.parts[count:])
+    for part, size in list(zip(before.parts, part_tokens(before), strict=True))[count:]:
+        if not _taken_from(kept, part):
             yield PromptPart(part.source, part.label, part.text, size, 0, "gone")
+
+
+def _taken_from(parts: Counter[Part], part: Part) -> bool:
+    """Return whether *part* is one of *parts*, and count it off: the same may be said twice."""
+    is_there = parts[part] > 0
+    parts[part] -= is_there
+    return is_there

@@ -16,6 +16,7 @@ from core.conversation.messages import StateRecord
 from core.events import CommandAnswered
 from core.main_terminal import MainTerminal
 from modules.cli.render.plain_cards import card_text
+from modules.cli.render.prompt_rows import prompt_rows
 from modules.translator import Translator
 from tests.anthropic_simulator import AnthropicSimulator, call, reply, text, thinking
 from tests.anthropic_simulator.validation import signature_of
@@ -242,6 +243,9 @@ def test_what_came_from_the_cache_is_the_beginning_of_the_step(tmp_path: Path) -
     assert (str(said.label), said.change) == ("person", "new")
     assert said.cached < 0.2 * len(said.text)
     assert "You are a test." in drawn
+    styles = dict(prompt_rows(second, Translator("en", {})))
+    assert styles[f"{LONG[:60].rstrip()}…"] == "dim green"
+    assert styles[said.text[said.cached :]] == "yellow"
     assert f"from cache\n{LONG[:60].rstrip()}…\n" in drawn
     assert "read anew · new in this step" in drawn
 
@@ -265,6 +269,24 @@ def test_what_changed_since_the_step_before_is_shown_alone(tmp_path: Path) -> No
     assert changed[:2] == [("tools: 21", "gone"), ("tools: 20", "new")]
     assert ("person", "new") in changed
     assert labels(begun)[0] == "instructions"
+
+
+def test_what_is_said_again_is_new_all_the_same(tmp_path: Path) -> None:
+    with Simulator([Say("Yes.")] * 4) as server, session(tmp_path, server) as one:
+        run_turn(one.terminal, "and now?")
+        run_turn(one.terminal, "and now?")
+        again = prompt(one.terminal, "/context 2 diff")
+        one.terminal.rewind(2, 1)
+        run_turn(one.terminal, "or now?")
+        instead = prompt(one.terminal, "/context 3 diff")
+    assert [(part.text, part.change) for part in again.parts] == [
+        ("Yes.", "new"),
+        ("and now?", "new"),
+    ]
+    assert [(part.text, part.change) for part in instead.parts][-2:] == [
+        ("and now?", "gone"),
+        ("or now?", "new"),
+    ]
 
 
 def test_tries_are_one_step_and_what_was_not_counted_says_so(tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ _STYLES: dict[PromptSource, str] = {
     "tools": "bold blue",
     "context": "bold cyan",
     "person": "bold green",
-    "model": "bold yellow",
+    "model": "bold bright_cyan",
     "answers": "bold",
 }
-_CACHED, _GONE = "dim", "red"
+_CACHED, _ANEW, _GONE = "dim green", "yellow", "red"
 
 
 def prompt_rows(card: PromptCard, translator: Translator) -> Iterator[Row]:
@@ -70,6 +70,6 @@ def _text_rows(part: PromptPart, translator: Translator, *, is_folded: bool) -> 
         shown = ["…", *lines[-_LAST_LINES:]] if is_folded and len(lines) > _LAST_LINES else lines
         yield "\n".join(shown), _CACHED
     if cached and anew:
-        yield f"┄┄ {translator.render(phrase('read anew from here on'))} ┄┄", "yellow"
+        yield f"┄┄ {translator.render(phrase('read anew from here on'))} ┄┄", f"bold {_ANEW}"
     if anew:
-        yield visible_lines(anew), ""
+        yield visible_lines(anew), _ANEW

@@ -99,6 +99,8 @@ def read_steps(
             if last >= 0:
                 steps[last] = replace(steps[last], body=last_body)
         if not is_summary:
+            if last >= 0 and (steps[last].turn, steps[last].step) == key:  # sent anew, made shorter
+                steps[last] = replace(steps[last], usage=None)
             last, last_body = number - 1, body
         steps.append(step)
     return steps

@@ -29,6 +29,10 @@ from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.anthropic_api.anthropic import AnthropicMessages
 
 LONG = "words that fill a good many blocks of the cache " * 60
+TOO_LONG = (
+    "This model's maximum context length is 5500 tokens. However, you requested 5600 tokens "
+    "(5500 in the messages, 100 in the completion)."
+)
 BLOCKS = "the server keeps whole blocks only"
 NEW = "new text at the end"
 MODE = "thinking was switched on or off: each has a cache of its own"
@@ -190,6 +194,23 @@ def test_a_summary_is_a_request_of_its_own_and_breaks_the_next(tmp_path: Path) -
         assert sum(int(row[2].replace(",", "")) for row in rows(one.terminal)) == (
             usage.prompt_tokens
         )
+
+
+def test_a_step_that_was_too_long_and_sent_anew_is_counted_once(tmp_path: Path) -> None:
+    refusal = Refuse(400, json.dumps({"error": {"message": TOO_LONG}}))
+    summary = Say("## Task\nsummed up\n" * 3)
+    script: list[Step] = [Say(LONG), Say(LONG), refusal, summary, Say("c")]
+    with Simulator(script) as server, session(tmp_path, server) as one:
+        for line in (LONG, LONG, "three"):
+            run_turn(one.terminal, line)
+        shown = rows(one.terminal)
+        usage = one.terminal.usage
+        card = answer(one.terminal, "/context").card
+    assert [row[1] for row in shown] == ["1.1", "2.1", "3.1", "3.1", "3.1"]
+    assert shown[2][2:] == ["not counted", "", "", "", NEW]
+    assert shown[4][-1].endswith("earlier turns were summed up (compaction)")
+    assert isinstance(card, TableCard)
+    assert card.rows[-1][2] == f"{usage.prompt_tokens:,}"
 
 
 def test_a_step_shows_all_that_was_sent_to_the_letter_and_where_it_came_from(

@@ -177,4 +177,48 @@ class TodoCard:
     kind: Literal["todo"] = "todo"
 
 
-Card = TextCard | DiffCard | RunCard | SearchCard | TreeCard | TableCard | LinksCard | TodoCard
+PromptSource = Literal["system", "tools", "context", "person", "model", "answers"]
+"""Where a part of a request came from: as the status line of the page parts what fills it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """A part of a request: *text* as the model read it, *label* what it is.
+
+    The server had the first *cached* characters of it from before. *change* says how it stands to
+    the request before: one that is "gone" was in that alone.
+    """
+
+    source: PromptSource
+    label: Text
+    text: str
+    tokens: int
+    cached: int
+    change: Literal["", "new", "gone"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCard:
+    """What the model read in one step, in its order, and *facts* of it, each a label and a text.
+
+    One that *is_folded* shows no more than the first words of what came from the cache.
+    """
+
+    title: Text
+    facts: tuple[tuple[Text, Text], ...]
+    parts: tuple[PromptPart, ...]
+    is_folded: bool = False
+    kind: Literal["prompt"] = "prompt"
+
+
+Card = (
+    TextCard
+    | DiffCard
+    | RunCard
+    | SearchCard
+    | TreeCard
+    | TableCard
+    | LinksCard
+    | TodoCard
+    | PromptCard
+)

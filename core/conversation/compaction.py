@@ -30,6 +30,8 @@ REQUEST_SHARE = 0.4
 """Part of the window that the request for a digest may fill."""
 PERSON_PREFIX, CALL_PREFIX = "Person: ", "Call "
 """Beginnings of lines of a turn as text."""
+TURN_HEADING = "## Turn "
+"""Begins each turn in the request for a summary."""
 MAX_ARGUMENTS, MAX_RESULT, MAX_REPLY, MAX_USER_TEXT = 300, 500, 2_000, 4_000
 """Characters kept of each in the request for a summary."""
 MAX_SUMMARY = 16_000
@@ -91,7 +93,7 @@ def _rendered_turns(records: Iterable[TurnRecord]) -> Iterator[str]:
             lines = []
         if turn != current_turn:
             current_turn = turn
-            lines.append(f"## Turn {turn}")
+            lines.append(f"{TURN_HEADING}{turn}")
         lines += _record_lines(record)
     if lines:
         yield "\n".join(lines)

@@ -1,16 +1,23 @@
-"""The keeping of what a session sends: each request, at the step that it is for."""
+"""What a session sends: each request is kept, at the step it is for, and shown by `/context`."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
+from core.cards import Card
 from core.conversation.messages import Assistant
-from core.feature import Feature, SessionHandle
+from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, ProvidesWarnings
+from core.redaction import map_strings
 from modules.sent_requests.request_log import RequestLog, SentRequest
-from utils.i18n import Phrase, phrase
+from utils.i18n import Phrase, UserError, phrase
+from utils.text.lines import parse_number
+
+if TYPE_CHECKING:
+    from modules.sent_requests.prompt_cards import PromptView
 
 
 class SentRequests(Feature, BindsToSession, ProvidesWarnings):
@@ -33,6 +40,49 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
     def warnings(self) -> Sequence[Phrase]:
         pending, self._warnings = self._warnings, []
         return pending
+
+    @command(
+        "/context [N] [all|diff]",
+        "Show what the model read in each step, what the cache had of it and why not more.",
+        is_concurrent=True,
+        belongs_to_session=True,
+        button="context",
+    )
+    def show_context(self, argument: str) -> Card:
+        number, *how = argument.split() or [""]
+        if not number:
+            return self._view(0).list_card()
+        if (step := parse_number(number) or 0) < 1 or how not in ([], ["all"], ["diff"]):
+            raise UserError(phrase("Say /context, /context N, /context N all or /context N diff."))
+        view = self._view(step)
+        if step > (count := len(view.steps)):
+            raise UserError(phrase("There is no step {n}; there are {count}.", n=step, count=count))
+        if how == ["diff"]:
+            return view.diff_card(step - 1)
+        return view.step_card(step - 1, is_folded=not how)
+
+    def _view(self, with_body: int) -> PromptView:
+        """Return the requests of the session, the step number *with_body* to be looked into.
+
+        Raises `UserError`.
+        """
+        from modules.sent_requests.prompt_cards import PromptView
+        from modules.sent_requests.prompt_parts import Origins
+        from modules.sent_requests.steps import read_steps
+
+        log, model = list(self._session.history.log), self._session.model
+        requests = self._log.read(self._session.session) if self._session.session else ()
+        steps = read_steps(requests, log, with_body=with_body)
+        if not steps:
+            raise UserError(phrase("Nothing was sent to the model in this session yet."))
+        # A secret may have become one only after it was said: then what is shown has its name.
+        seen = map_strings(log, self._session.redact) if with_body else ()
+        is_told = model.is_well_known or any(step.hit_tokens for step in steps)
+        return PromptView(
+            *(steps, Origins(seen), model.tariff, model.model),
+            has_figures=is_told and model.profile.cache_figures != "none",
+            redact=self._session.redact,
+        )
 
     def _on_request(self, body: bytes) -> None:
         if not self._session.session:

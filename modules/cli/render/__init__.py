@@ -24,6 +24,8 @@
                    screen library.
 - program_view     The program of a call in a few rows: of a long one the middle is left out until
                    it is asked for.
+- prompt_rows      What the model read, row by row: where each part came from, and what of it the
+                   cache had.
 - screen           The terminal screen: draws every event of a turn, and asks where a person must be
                    asked.
 - receipts         Receipts below an answer: what was run, what that stands for, and claims without

@@ -17,6 +17,7 @@ from core.cards import (
     Card,
     DiffCard,
     LinksCard,
+    PromptCard,
     RunCard,
     SearchCard,
     TableCard,
@@ -171,8 +172,16 @@ class CardRenderer:
                 return self._stack(self._links(card, rows))
             case TodoCard():
                 return self._stack(todo_row(todo) for todo in card.todos)
+            case PromptCard():
+                return self._stack(self._prompt(card))
             case _:
                 assert_never(card)
+
+    def _prompt(self, card: PromptCard) -> Iterator[RenderableType]:
+        from modules.cli.render.prompt_rows import prompt_rows  # hardly ever needed
+
+        for text, style in prompt_rows(card, self._translator):
+            yield WrappedText(text, style)
 
     def draft(self, card: Card, rows: int, *, width: int) -> tuple[RenderableType, bool]:
         """Return what a call is about to do, to the letter, and whether *rows* cut it.

@@ -12,6 +12,7 @@ from core.cards import (
     DiffCard,
     Link,
     LinksCard,
+    PromptCard,
     RunCard,
     RunPicture,
     SearchCard,
@@ -64,6 +65,10 @@ def card_text(card: Card, translator: Translator) -> str:
             return _join_lines(*map(_link_lines, card.links))
         case TodoCard():
             return _join_lines(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
+        case PromptCard():
+            from modules.cli.render.prompt_rows import prompt_rows  # hardly ever needed
+
+            return "\n".join(text.rstrip("\n") for text, _ in prompt_rows(card, translator))
         case _:
             assert_never(card)
 

@@ -9,6 +9,7 @@ import { say, t } from "../i18n/translate.js";
 import { diffView } from "./diff_view.js";
 import { outputView } from "./output.js";
 import { programBlock } from "./program.js";
+import { promptCard } from "./prompt.js";
 
 /** @typedef {import("../store/reducer.js").Card} Card */
 /** @typedef {{openFile: (path: string, line?: number) => void, pictureAddress?: (digest: string) => string}} Host what cards can ask of the page */
@@ -22,6 +23,7 @@ const DRAWN = {
   table: tableCard,
   links: linksCard,
   todo: todoCard,
+  prompt: promptCard,
 };
 
 const LONG_TITLE = 100; // characters that a head may cut

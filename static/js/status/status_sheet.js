@@ -62,6 +62,19 @@ export async function openStatusSheet(app) {
     },
     t("Tools …"),
   );
+  const prompt = button(
+    {
+      class: "small",
+      on: {
+        click: async () => {
+          dialog.close();
+          const { openPromptSheet } = await import("./prompt_sheet.js");
+          await openPromptSheet(app);
+        },
+      },
+    },
+    t("Prompt …"),
+  );
   const focus = (sessionState?.focus ?? []).map(({ path, tokens }) =>
     h(
       "li",
@@ -86,6 +99,6 @@ export async function openStatusSheet(app) {
     h("ul", { class: "legend" }, ...rows),
     focus.length ? h("ul", { class: "focus-list" }, ...focus) : null,
     drawCard(ack.card, { openFile: () => {} }),
-    h("div", { class: "buttons" }, tools, kept, compact),
+    h("div", { class: "buttons" }, prompt, tools, kept, compact),
   ]);
 }

@@ -11,6 +11,8 @@ from core.cards import (
     Hit,
     Link,
     LinksCard,
+    PromptCard,
+    PromptPart,
     RunCard,
     RunPicture,
     SearchCard,
@@ -221,6 +223,23 @@ def test_an_end_before_the_end_says_why() -> None:
             "✓ x a.py · 0.5 s\n  ✓ a\n  ● b\n  ○ c",
         ),
         (
+            PromptCard(
+                "T",
+                (("k", "v"),),
+                (
+                    PromptPart("system", "instructions", "Be\ngood.\n", 9, 9),
+                    PromptPart("person", "I", "one two", 4, 3, "new"),
+                    PromptPart("model", "model", "gone", 2, 0, "gone"),
+                ),
+                is_folded=True,
+            ),
+            "✓ x a.py · 0.5 s\n  T\n  k: v\n  ── 1 instructions · 9 tokens · from cache\n"
+            "  Be good.\n"
+            "  ── 2 I · 4 tokens · 42 % from cache · new in this step\n  one\n"
+            "  ┄┄ read anew from here on ┄┄\n   two\n"
+            "  ── 3 model · 2 tokens · no longer sent\n  gone",
+        ),
+        (
             TextCard("T", "\n".join(f"line {n}" for n in range(14))),
             "✓ x a.py · 0.5 s\n" + "".join(f"  line {n}\n" for n in range(12)) + "  … 2 more lines",
         ),
@@ -248,6 +267,7 @@ def hostile_cards() -> list[Card]:
         TableCard(HOSTILE, ((HOSTILE, HOSTILE),), (HOSTILE, HOSTILE)),
         LinksCard(HOSTILE, (Link(HOSTILE, HOSTILE, HOSTILE),)),
         TodoCard((Todo(HOSTILE, "completed"),)),
+        PromptCard(HOSTILE, ((HOSTILE, HOSTILE),), (PromptPart("person", HOSTILE, HOSTILE, 1, 5),)),
     ]
 
 

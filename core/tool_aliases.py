@@ -9,11 +9,11 @@ from typing import Any
 from core.tools import Tool, Toolbox, ToolError
 from utils.text.strict_json import read_json
 
-_PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use)[._:/]+")
+_PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use|repo_browser)[._:/]+")
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
 _BEHIND_NAME = re.compile(r"\(\)\Z|:\d+\Z|<.*", re.DOTALL)
 """What models leave behind the name of a tool."""
-_WRAPPERS = ("arguments", "parameters", "input", "args", "kwargs", "params")
+_WRAPPERS = ("arguments", "parameters", "input", "args", "kwargs", "params", "properties")
 _CALL_KEYS = frozenset({"name", "tool", "tool_name", "function", "type"})
 _IGNORED_PARAMETERS = frozenset(
     {"description", "explanation", "reason", "purpose", "thought", "intent"}
@@ -68,13 +68,8 @@ def _forwarded(
 
     So it is asked about, shown and recorded as what it is.
     """
-    name, inner = arguments.get(tool.spec.forwards), arguments.get("arguments", {})
-    if isinstance(inner, str):
-        try:
-            inner = read_json(inner)
-        except ValueError:
-            return None
-    if not isinstance(name, str) or not isinstance(inner, dict):
+    name, inner = arguments.get(tool.spec.forwards), _object_in(arguments.get("arguments", {}))
+    if not isinstance(name, str) or inner is None:
         return None
     try:
         target = tools.find(name)
@@ -98,10 +93,20 @@ def _unwrapped(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     others = arguments.keys() - set(inner)
     if len(inner) != 1 or not others <= _CALL_KEYS - own_parameters.keys():
         return arguments
-    if arguments.get("name", tool.name) != tool.name or not isinstance(arguments[inner[0]], dict):
+    if arguments.get("name", tool.name) != tool.name:
         return arguments
-    unwrapped: Mapping[str, Any] = arguments[inner[0]]
-    return unwrapped
+    unwrapped = _object_in(arguments[inner[0]])
+    return arguments if unwrapped is None else unwrapped
+
+
+def _object_in(value: Any) -> Mapping[str, Any] | None:
+    """Return the object that *value* is, or spells as JSON; None where it is neither."""
+    if isinstance(value, str):
+        try:
+            value = read_json(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, dict) else None
 
 
 def _rename_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -120,6 +120,7 @@ def _parse_prompt_tokens(text: str) -> int:
         r"input token count \(([\d,]+)",
         r"keep the first ([\d,]+)",
         r"([\d,]+) of text input",
+        r"given: ([\d,]+)",
     ):
         if match := re.search(pattern, text, re.IGNORECASE):
             return _number(match[1])
@@ -145,6 +146,10 @@ def parse_window(text: str) -> int:
         r"model token limit: ([\d,]+)",
         r"cannot exceed ([\d,]+)",
         r"max size: ([\d,]+) tokens",
+        r"must have less than ([\d,]+) tokens",
+        r"max_new_tokens\W{1,3}must be <= ([\d,]+)",
+        r"prompt token count .{0,40}limit of ([\d,]+)",
+        r"while limit is ([\d,]+)",
     ):
         if match := re.search(pattern, text, re.IGNORECASE):
             return _number(match[1])
@@ -250,7 +255,7 @@ def _set_fields(**changes: Any) -> Callable[[ServerProfile, str], ServerProfile]
 _QUIRKS: Sequence[_Quirk] = (
     _Quirk(
         r"(maximum|available|model'?s?) (context|input)|context (length|window|size)|n_ctx"
-        r"|prompt is too long|max_model_len",
+        r"|prompt is too long|max_model_len|inputs. tokens|must have less than [\d,]+ tokens",
         _adapt_window,
     ),
     _Quirk(
@@ -308,7 +313,8 @@ _QUIRKS: Sequence[_Quirk] = (
         _set_fields(parallel_calls=False),
     ),
     _Quirk(
-        r"tool.?call.{0,12}\bid\b.{0,80}(length|9|alphanumeric|a-z|pattern|characters)",
+        r"(tool.?(call|use).{0,12}\bid|toolUseId)\b.{0,80}(length|9|alphanumeric|a-z|pattern"
+        r"|characters)",
         _set_fields(call_ids="short"),
     ),
     _Quirk(

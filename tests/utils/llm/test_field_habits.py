@@ -8,17 +8,21 @@ from typing import Any
 
 import pytest
 
+from core.events import TurnFinished
+from tests.assembly import assembled_terminal
 from tests.utils.llm.quirk_server import (
     ANSWER,
     ARGUMENTS,
     DONE,
     Answer,
     Body,
+    QuirkServer,
     Respond,
     call,
     default_events,
     default_response,
     error_response,
+    quirk_server,
     streamed_response,
 )
 from tests.utils.llm.test_odd_shapes import (
@@ -32,7 +36,9 @@ from tests.utils.llm.test_odd_shapes import (
 )
 from tests.utils.llm.test_quirks import (
     HALF,
+    client_at,
     does_it,
+    end_of,
     of,
     with_each,
     with_first,
@@ -256,3 +262,202 @@ def test_the_task_is_done_all_the_same(tmp_path: Path, name: str) -> None:
     server = does_it(tmp_path, HABITS[name])
     answers = [one for one in server.chat_requests[-1].messages if one["role"] == "tool"]
     assert len(answers) == 1, "nothing but the one call that was meant was run"
+
+
+# --- what cannot be mended -----------------------------------------------------------------------
+
+
+def ending(base: Path, habit: Respond, **options: Any) -> tuple[TurnFinished, QuirkServer]:
+    """Return how the task ends at a server of *habit*, which is asked but once where it breaks."""
+    with quirk_server(habit) as server:
+        client = client_at(server.url, **{"retries": 0, **options})
+        with assembled_terminal(base, model=client, approval_mode="all") as told:
+            end = end_of(told)
+        client.close()
+    return end, server
+
+
+def wrapped(message: str, **fields: Any) -> Body:
+    return {"error": {"message": message, **fields}}
+
+
+def refusing(body: Body, status: int = 400) -> Respond:
+    return lambda asked: error_response(body, status)
+
+
+UPSTREAM = json.dumps({"error": {"message": "This model is on holiday.", "code": 400}})
+FILTER = "The response was filtered due to the prompt triggering Azure OpenAI's policy."
+NO_CREDIT = {"base_resp": {"status_code": 1008, "status_msg": "no"}, "choices": None}
+FAILED_200 = {"code": 500, "msg": "404 NOT_FOUND", "success": False}
+TOLD: dict[str, tuple[Respond, str, str]] = {
+    "MiniMax's balance": (lambda _: plain(raw(NO_CREDIT)), "balance", "is used up"),
+    "MiniMax's balance in one object": (
+        lambda _: plain(json.dumps(NO_CREDIT).encode(), "application/json"),
+        "balance",
+        "is used up",
+    ),
+    "MiniMax's key": (
+        lambda _: plain(raw({"base_resp": {"status_code": 1004, "status_msg": "login fail"}})),
+        "key",
+        "does not accept the API key",
+    ),
+    "OpenAI's quota": (
+        refusing(wrapped("You exceeded your quota.", type="insufficient_quota"), 429),
+        "balance",
+        "is used up",
+    ),
+    "GLM's balance": (
+        refusing(wrapped("余额不足或无可用资源包,请充值。", code="1113"), 429),
+        "balance",
+        "is used up",
+    ),
+    "DashScope's balance": (
+        refusing(
+            wrapped("Access denied, make sure your account is in good standing.", code="Arrearage")
+        ),
+        "balance",
+        "is used up",
+    ),
+    "Azure's filter": (refusing(wrapped(FILTER, code="content_filter")), "model", "refuses this"),
+    "DashScope's filter": (
+        refusing(wrapped("Input data may contain inappropriate content.", code="x")),
+        "model",
+        "refuses this",
+    ),
+    "GLM's filter": (of({"content": "I"}, finish="sensitive"), "model", "refuses this"),
+    "Gemini's filter": (
+        of({"content": "I"}, finish="content_filter: PROHIBITED_CONTENT"),
+        "model",
+        "refuses this",
+    ),
+    "OpenAI's refusal": (
+        of({"refusal": "I can't "}, {"refusal": "help with that."}, finish="stop"),
+        "model",
+        "refuses this: I can't help with that.",
+    ),
+    "Groq's tokens a minute": (
+        refusing(
+            wrapped("Request too large: on tokens per minute (TPM): Limit 6000, Requested 9000"),
+            413,
+        ),
+        "model",
+        "Limit 6000, Requested 9000",
+    ),
+    "TGI's inputs": (
+        refusing(
+            {"error": "`inputs` must have less than 4096 tokens. Given: 5123", "error_type": "v"},
+            422,
+        ),
+        "overflow",
+        "window of 4,096 tokens is too small",
+    ),
+    "TGI's sum": (
+        refusing(
+            {
+                "error": "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5123 `inputs` "
+                "tokens and 100 `max_new_tokens`"
+            },
+            422,
+        ),
+        "overflow",
+        "window of 4,096 tokens is too small",
+    ),
+    "Copilot's window": (
+        refusing(wrapped("prompt token count of 9000 exceeds the limit of 8000")),
+        "overflow",
+        "window of 8,000 tokens is too small",
+    ),
+    "what stands behind OpenRouter": (
+        refusing(
+            {
+                "error": {
+                    "message": "Provider returned error",
+                    "code": 400,
+                    "metadata": {"raw": UPSTREAM, "provider_name": "x"},
+                }
+            }
+        ),
+        "model",
+        "This model is on holiday.",
+    ),
+    "Cloudflare's list": (
+        refusing({"success": False, "errors": [{"code": 5006, "message": "Bad bits."}]}),
+        "model",
+        "Bad bits.",
+    ),
+    "Amazon's capital": (refusing({"Message": "No such ark.", "__type": "X"}), "model", "such ark"),
+    "an error that is only true": (refusing({"error": True, "message": "Odd."}), "model", "Odd."),
+    "an error that is a list": (refusing({"error": ["One.", "Two."]}), "model", "One. Two."),
+    "a failure told in a 200": (
+        lambda _: plain(json.dumps(FAILED_200).encode(), "application/json"),
+        "model",
+        "404 NOT_FOUND",
+    ),
+    "Baidu's words": (
+        lambda _: plain(b'{"error_code": 336003, "error_msg": "the max is reached"}'),
+        "model",
+        "the max is reached",
+    ),
+    "a page of a user interface": (
+        lambda _: page("Open WebUI", "text/html"),
+        "model",
+        "there is no",
+    ),
+    "a page of a user interface in a stream": (lambda _: page("Chat"), "model", "there is no"),
+    "a page of a proxy": (
+        lambda _: page("502 Bad Gateway", "text/html"),
+        "model",
+        "is in trouble: 502 Bad Gateway",
+    ),
+    "a text in a stream": (
+        lambda _: plain(b"upstream connect error"),
+        "model",
+        "is in trouble: upstream connect error",
+    ),
+    "a text as an event": (
+        lambda _: plain(b"data: Internal Server Error\n\n"),
+        "model",
+        "is in trouble: Internal Server Error",
+    ),
+    "an event that is an error in words": (
+        lambda _: plain(b"event: error\ndata: upstream request timeout\n\n"),
+        "model",
+        "is in trouble: upstream request timeout",
+    ),
+    "an event that is an error by name alone": (
+        lambda _: plain(b'event: error\ndata: {"reason": "The shard is gone"}\n\n'),
+        "model",
+        "The shard is gone",
+    ),
+    "too many requests, told in a stream": (
+        lambda _: plain(raw(wrapped("Slow down.", code=429))),
+        "rate",
+        "too many requests at once: Slow down.",
+    ),
+    "a stream that ends amid a reply, null in words": (
+        lambda _: streamed_response(
+            [raw({"choices": [{"delta": {"content": "All"}, "finish_reason": "null"}]})]
+        ),
+        "model",
+        "broke off",
+    ),
+    "a call that is never whole": (
+        of({"content": "Now"}, finish="function_call_filter: MALFORMED_FUNCTION_CALL"),
+        "model",
+        "cannot be read",
+    ),
+    "an object nested without end": (
+        lambda _: plain(b'data: {"choices": ' + b"[" * 60_000 + b"\n\n"),
+        "model",
+        "broke off",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_went_wrong_is_told_in_fitting_words(tmp_path: Path, name: str) -> None:
+    habit, code, words = TOLD[name]
+    end, server = ending(tmp_path, habit)
+    assert (end.why, end.error_code) == ("error", code)
+    assert words in str(end.detail)
+    assert len(server.chat_requests) <= 4, "nobody is asked for what cannot be"

@@ -44,15 +44,22 @@ def message_in(value: Any) -> tuple[str, str]:
     if error is True:
         error = {**value, "error": None}
     if not isinstance(error, dict):
-        return error if isinstance(error, str) else error_strings(error), ""
+        return error if isinstance(error, str) else _sentences(error), ""
     if told := _upstream(error):
         return told
     message = next((error[name] for name in _MESSAGE_NAMES if error.get(name)), "")
     if not isinstance(message, str):  # FastAPI names each field that it minds
-        message = error_strings(message)
+        message = _sentences(message)
     code = error.get("code")
     kind = error.get("type") or (code if isinstance(code, str) else "")
-    return message or str(code or ""), str(kind or "")
+    return message or str(code or "") or error_strings(error), str(kind or "")
+
+
+def _sentences(value: Any) -> str:
+    """Return the words in *value*, be it a list of sentences, or of places with what is wrong."""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return " ".join(value)
+    return error_strings(value)
 
 
 def status_error(event: Mapping[str, Any]) -> Any:

@@ -56,7 +56,7 @@ _TOO_LONG_WORDS = re.compile(
     r"|maximum prompt length|reduce the length of the messages|context the overflows"
     r"|prompt exceeds max|exceeded model token limit|reached context length|too many tokens"
     r"|range of input length|tokens_limit_reached|decoder prompt|must have less than [\d,]+ tokens"
-    r"|greater than .{0,20}context|prompt token count",
+    r"|greater than .{0,20}context|prompt token count|inputs. tokens \+",
     re.IGNORECASE,
 )
 _WRONG_PATH_WORDS = (

@@ -68,6 +68,7 @@ MAX_RETRY_AFTER_SECONDS = 60.0
 
 _MAX_ADAPTATIONS = 24
 """Shapes that one request is tried in; a server that minds each of them minds something else."""
+_FAILURES_BEFORE_GUESS = 2
 _LOCK_POLL_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
@@ -204,6 +205,7 @@ class ApiClient:
                 usage = self._usage(parser, body)
                 yield from self._cut_noticed(body, usage)
                 completion = parser.completion(spent + usage)
+                self._learn_signatures(completion)
                 yield from _finished(completion, text_reply)
                 return
             except RequestFailed as failure:
@@ -212,7 +214,8 @@ class ApiClient:
                 if stop.is_set():
                     raise Stopped from None
                 failure.error.usage = spent
-                if adaptations < _MAX_ADAPTATIONS and self._adapt(failure, body):
+                has_failed = failures.get("server", 0) >= _FAILURES_BEFORE_GUESS
+                if adaptations < _MAX_ADAPTATIONS and self._adapt(failure, body, has_failed):
                     adaptations += 1
                     yield from _restart_notice(parser, failure, failures)
                     continue
@@ -289,10 +292,11 @@ class ApiClient:
 
         return TextReply(protocol, messages, tools)
 
-    def _adapt(self, failure: RequestFailed, body: RequestBody) -> bool:
+    def _adapt(self, failure: RequestFailed, body: RequestBody, has_failed: bool) -> bool:
         """Adapt the profile to a refusal of *body*; return whether the next request will differ.
 
-        DeepSeek's own API is known but for its pictures, and what else it refuses is refused.
+        DeepSeek's own API is known but for its pictures, and what else it refuses is refused. A
+        server that *has_failed* again and again, and never did anything else, may mind the shape.
         """
         if failure.is_wrong_path:
             if not self._known.may_be_below(self._writer.profile):
@@ -309,6 +313,8 @@ class ApiClient:
         if self._known.is_deepseek:
             return False
         may_guess = failure.error.kind != "context" and not self._prices.has_price(self.model)
+        if failure.refusal.status == 500:
+            may_guess = may_guess and has_failed and not self.profile.probed
         return self._writer.adapt(failure.refusal, may_guess=may_guess)
 
     def _probe_once(self, endpoint: Endpoint) -> None:
@@ -338,6 +344,14 @@ class ApiClient:
             self._writer.profile = replace(profile, window=window)
             self._known.learn(self.model, self._writer.profile)
             yield ProfileLearned(cut_silently(self._host, window))
+
+    def _learn_signatures(self, completion: Completion) -> None:
+        """Have replies sent back as they were signed, from the first one on that is."""
+        profile = self._writer.profile
+        is_open = self._api.has_dialects and not self._known.is_deepseek
+        if completion.signed and is_open and profile.signatures == "none":
+            self._writer.profile = replace(profile, signatures="sent")
+            self._known.say(self.model, {"signatures": "sent"})
 
     def _refine_context_error(
         self, failure: RequestFailed, messages: Sequence[Wire]

@@ -90,7 +90,7 @@ class Endpoint:
             with stop.on_stop(exchange.abort), self._transport.bound_to(exchange):
                 path = below + self._sdk.models_path
                 response = self._sdk.client.get(path, cast_to=httpx2.Response)
-                return self._api.parse_models(read_json(response.read())["data"])
+                return self._api.parse_models(_rows(read_json(response.read())))
         except (Unreachable, Insecure, Stopped, LimitExceeded, OSError, HTTPException):
             return {}
         except (httpx2.HTTPError, self._sdk.base_error, ValueError, KeyError, TypeError):
@@ -207,6 +207,12 @@ class Endpoint:
         if isinstance(error.__cause__ or error, TimeoutError):
             return self._server.idle_timeout(self._idle_seconds)
         return self._server.connection_lost()
+
+
+def _rows(listed: Any) -> list[Any]:
+    """Return the rows of a list of models, in whatever form it is *listed*."""
+    rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
+    return rows if isinstance(rows, list) else []
 
 
 class _NoEvents(Exception):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,10 @@ from tests.utils.llm.quirk_server import (
     Answer,
     Body,
     QuirkServer,
+    ReceivedRequest,
     Respond,
     call,
+    chunk,
     default_events,
     default_response,
     error_response,
@@ -461,3 +466,258 @@ def test_what_went_wrong_is_told_in_fitting_words(tmp_path: Path, name: str) -> 
     assert (end.why, end.error_code) == ("error", code)
     assert words in str(end.detail)
     assert len(server.chat_requests) <= 4, "nobody is asked for what cannot be"
+
+
+# --- what is sent back, and in which shape --------------------------------------------------------
+
+SIGNATURE = {"google": {"thought_signature": "AY89a18I/w=="}}
+UNSIGNED = (
+    "Function call is missing a thought_signature in functionCall parts. This is required for "
+    "tools to work correctly. Additional data, function call `default_api:create_file`, position 2."
+)
+
+
+def signing(asked: ReceivedRequest) -> Answer:
+    """Gemini, which signs each call, and wants to see its signature again."""
+    if asked.is_first:
+        signed = call(arguments=ARGUMENTS, extra_content=SIGNATURE)
+        return streamed_response([chunk({"tool_calls": [signed]}), chunk({}, "tool_calls"), DONE])
+    calls = [one for said in asked.messages for one in said.get("tool_calls", [])]
+    if any(one.get("extra_content") != SIGNATURE for one in calls):
+        return error_response([wrapped(UNSIGNED, code=400, status="INVALID_ARGUMENT")])
+    return default_response(asked)
+
+
+def test_a_call_goes_back_as_it_was_signed(tmp_path: Path) -> None:
+    assert len(does_it(tmp_path, signing).chat_requests) == 2
+
+
+def test_signatures_go_to_nobody_who_signs_nothing(tmp_path: Path) -> None:
+    with quirk_server(signing) as first, quirk_server() as second:
+        client, other = client_at(first.url), client_at(second.url)
+        with (
+            closing(client),
+            closing(other),
+            assembled_terminal(tmp_path, model=client, approval_mode="all") as told,
+        ):
+            assert end_of(told).why == "done"
+            told.terminal.model = other
+            assert end_of(told).why == "done"
+    assert "extra_content" in json.dumps(first.chat_requests[-1].body)
+    assert "AY89a18I" not in json.dumps(second.chat_requests[-1].body)
+
+
+THOUGHTS = [
+    {"type": "reasoning.text", "text": "I thi", "index": 0},
+    {"type": "reasoning.text", "text": "nk.", "signature": "sig", "index": 0},
+    {"type": "reasoning.encrypted", "data": "abc", "index": 1},
+]
+
+
+def test_signed_thoughts_of_openrouter_go_back_whole(tmp_path: Path) -> None:
+    def habit(asked: ReceivedRequest) -> Answer:
+        if not asked.is_first:
+            return default_response(asked)
+        thoughts = [chunk({"content": "", "reasoning_details": [one]}) for one in THOUGHTS]
+        return streamed_response([*thoughts, *default_events(asked)])
+
+    server = does_it(tmp_path, habit)
+    [said] = [one for one in server.chat_requests[-1].messages if one["role"] == "assistant"]
+    assert said["reasoning_details"] == [
+        {"type": "reasoning.text", "text": "I think.", "signature": "sig", "index": 0},
+        THOUGHTS[2],
+    ]
+
+
+def test_signed_thoughts_that_are_refused_later_are_left_out(tmp_path: Path) -> None:
+    def habit(asked: ReceivedRequest) -> Answer:
+        if asked.is_first:
+            thoughts = chunk({"reasoning_details": THOUGHTS})
+            return streamed_response([thoughts, *default_events(asked)])
+        if "reasoning_details" in json.dumps(asked.body):
+            return error_response(wrapped("reasoning `encrypted_content` was not issued to you"))
+        return default_response(asked)
+
+    assert len(does_it(tmp_path, habit).chat_requests) == 3
+
+
+LONG_ID = "chatcmpl-tool-" + "0123456789abcdef" * 4
+
+
+def with_long_ids(asked: ReceivedRequest) -> Answer:
+    if not asked.is_first:
+        return default_response(asked)
+    return streamed_response(
+        [chunk({"tool_calls": [call(arguments=ARGUMENTS, id=LONG_ID)]}), chunk({}, "stop"), DONE]
+    )
+
+
+def has_long_id(body: Body) -> bool:
+    return LONG_ID in json.dumps(body["messages"])
+
+
+REFUSALS: dict[str, tuple[Callable[[Body], bool], Any, int]] = {
+    "Amazon's ids": (
+        has_long_id,
+        "Value at 'messages.2.member.content.1.member.toolUse.toolUseId' failed to satisfy "
+        "constraint: Member must have length less than or equal to 64",
+        400,
+    ),
+    "Anthropic's ids": (
+        has_long_id,
+        "messages.2.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'",
+        400,
+    ),
+    "OpenAI's ids": (
+        has_long_id,
+        "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum "
+        "length 40, but got a string with length 78 instead.",
+        400,
+    ),
+    "Kimi's thoughts": (
+        lambda body: "thinking" in body,
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at "
+        "index 2",
+        400,
+    ),
+    "Anthropic's budget": (
+        lambda body: "thinking" in body,
+        "thinking.enabled.budget_tokens: Field required",
+        400,
+    ),
+    "GLM's words": (lambda body: "stream_options" in body, "API 调用参数有误，请检查文档。", 400),
+    "Cerebras's words": (
+        lambda body: any("reasoning_content" in one for one in body["messages"]),
+        {
+            "message": "property 'messages.2.assistant.reasoning_content' is unsupported",
+            "type": "invalid_request_error",
+            "param": "validation_error",
+            "code": "wrong_api_format",
+        },
+        400,
+    ),
+    "TGI's sum": (
+        lambda body: body["max_tokens"] > 30_000,
+        {
+            "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 32768. "
+            "Given: 2700 `inputs` tokens and 65536 `max_new_tokens`",
+            "error_type": "validation",
+        },
+        422,
+    ),
+    "vLLM's sum": (
+        lambda body: body["max_tokens"] > 30_000,
+        "'max_tokens' or 'max_completion_tokens' is too large: 65536. This model's maximum context "
+        "length is 32768 tokens and your request has 2700 input tokens (65536 > 32768 - 2700).",
+        400,
+    ),
+    "a failure without words": (lambda body: "thinking" in body, "Internal Server Error", 500),
+    "what a provider behind OpenRouter says": (
+        lambda body: "stream_options" in body,
+        {
+            "error": {
+                "message": "Provider returned error",
+                "code": 400,
+                "metadata": {
+                    "raw": '{"detail":"Unsupported parameter: stream_options"}',
+                    "provider_name": "x",
+                },
+            }
+        },
+        400,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_is_refused_is_sent_in_another_shape(tmp_path: Path, name: str) -> None:
+    minds, message, status = REFUSALS[name]
+
+    def habit(asked: ReceivedRequest) -> Answer:
+        return error_response(message, status) if minds(asked.body) else with_long_ids(asked)
+
+    server = does_it(tmp_path, habit)
+    assert len(server.chat_requests) > 2, "the refusal was met"
+    assert not minds(server.chat_requests[-1].body)
+
+
+def test_a_call_that_could_not_be_read_teaches_nothing_of_the_server(tmp_path: Path) -> None:
+    server = does_it(tmp_path, HABITS["a call that could not be read by Groq"])
+    first, second, *_ = server.chat_requests
+    assert first.body == second.body
+
+
+def test_a_server_that_fails_for_a_while_is_sent_what_it_took_before(tmp_path: Path) -> None:
+    """Whoever has answered once does not mind the shape."""
+
+    def habit(asked: ReceivedRequest) -> Answer:
+        is_down = asked.number in (2, 3, 4, 5)
+        return error_response("Internal Server Error", 500) if is_down else default_response(asked)
+
+    server = does_it(tmp_path, habit)
+    assert all("thinking" in asked.body for asked in server.chat_requests)
+
+
+@pytest.mark.parametrize("at", ["/v1/chat/completions/", "/v1/models/", "/v1/responses", "/v1/v1/"])
+def test_an_address_is_cut_to_its_base(tmp_path: Path, at: str) -> None:
+    def habit(asked: ReceivedRequest) -> Answer:
+        return default_response(asked) if asked.path == "/v1/chat/completions" else Answer(404)
+
+    does_it(tmp_path, habit, at)
+
+
+COUNTS = {"prompt_tokens": 70, "completion_tokens": 7}
+
+
+@pytest.mark.parametrize("place", ["event", "choice", "x_groq"])
+def test_tokens_are_counted_wherever_the_counts_stand(tmp_path: Path, place: str) -> None:
+    def change(event: Body) -> None:
+        if event["choices"][0]["finish_reason"]:
+            if place == "event":
+                event["usage"] = COUNTS
+            elif place == "choice":
+                event["choices"][0]["usage"] = COUNTS
+            else:
+                event["x_groq"] = {"id": "x", "usage": COUNTS}
+
+    end, _ = ending(tmp_path, with_event(change))
+    assert (end.usage.prompt_tokens, end.usage.completion_tokens) == (140, 14)
+
+
+LISTS: dict[str, Any] = {
+    "OpenAI's": {"object": "list", "data": [{"id": "m"}, {"id": "n"}]},
+    "Together's": [{"id": "m"}, {"id": "n"}],
+    "Ollama's": {"models": [{"name": "m"}, {"model": "n"}]},
+    "names alone": {"data": ["m", "n"]},
+    "with a row of another kind": {"data": [{"id": "m"}, None, {"x": 1}, {"id": "n"}]},
+}
+
+
+@pytest.mark.parametrize("form", LISTS)
+def test_the_models_of_a_server_are_listed_in_each_form(form: str) -> None:
+    body = json.dumps(LISTS[form]).encode()
+    with quirk_server(look=lambda _: Answer(body=body)) as server:
+        client = client_at(server.url)
+        assert client.models() == ["m", "n"]
+        client.close()
+
+
+def test_a_server_that_keeps_the_line_after_its_last_word_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("utils.llm.endpoint.END_SECONDS", 0.2)
+    is_over = threading.Event()
+
+    def lingering(pieces: Sequence[bytes]) -> Iterator[bytes]:
+        yield from pieces
+        is_over.wait()
+
+    def habit(asked: ReceivedRequest) -> Answer:
+        pieces: Any = lingering(default_events(asked)[:-1])
+        return Answer(pieces=pieces, headers={"Content-Type": "text/event-stream"})
+
+    try:
+        end, _ = ending(tmp_path, habit)
+    finally:
+        is_over.set()
+    assert end.why == "done"

@@ -7,6 +7,8 @@
 - event_shapes      The shapes in which servers send the parts of a streamed reply, brought to the
                     usual one.
 - request           The body of a chat-completions request, in bytes.
+- signatures        What a server signs a reply with, and wants back with it: Gemini's calls,
+                    OpenRouter's thoughts.
 - stream_parser     Parser of a streamed reply, from the data of its events to a whole `Completion`.
 - streamed_calls    The calls of a streamed reply, put together from the pieces that servers send of
                     them.

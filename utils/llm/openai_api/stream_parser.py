@@ -34,6 +34,7 @@ from utils.llm.openai_api.event_shapes import (
     thinking_text,
     usage_of,
 )
+from utils.llm.openai_api.signatures import signatures
 from utils.llm.openai_api.streamed_calls import StreamedCalls, repair_surrogates, with_ids
 from utils.llm.repetition import TEXT_CHARACTERS, Repetition
 from utils.text.strict_json import is_json
@@ -76,6 +77,7 @@ class StreamParser:
         self._new_call_name = ""
         self._new_call_characters = 0
         self._refusal = ""
+        self._reasoning_details: list[Any] = []
         self._has_text = self._has_thinking = False
         self._repetitions = {
             name: Repetition(TEXT_CHARACTERS * ends_repetition) for name in ("text", "thinking")
@@ -147,6 +149,8 @@ class StreamParser:
                 self._add_parts(text if isinstance(text, list) else [text])
         if isinstance(refusal := delta.get("refusal"), str):
             self._refusal += refusal
+        if details := delta.get("reasoning_details"):
+            self._reasoning_details += details if isinstance(details, list) else [details]
         for name in _THINKING_KEYS:
             if thinking := delta.get(name):  # some servers send one thought under two names
                 self._add_thinking(thinking_text(thinking))
@@ -243,12 +247,14 @@ class StreamParser:
             raise too_many_calls(self._max_calls)
         if not text.strip() and not calls and not is_cut:
             raise refused_reply(self._refusal) if self._refusal.strip() else empty_reply()
+        calls_with_ids = with_ids(calls)
         return Completion(
             self._repetitions["text"].shortened(text),
             self._repetitions["thinking"].shortened(self._thinking_guard.text + thought),
-            with_ids(calls),
+            calls_with_ids,
             usage,
             is_cut,
+            signatures(calls_with_ids, self._reasoning_details),
             is_repeating=self._is_repeating,
         )
 

@@ -30,6 +30,7 @@ class _Call:
     id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
+    extra: dict[str, Any] | None = None
     repetition: Repetition = field(default_factory=lambda: Repetition(0))
 
     @property
@@ -90,6 +91,8 @@ class StreamedCalls:
         function = piece.get("function") or piece
         call.id = str(piece.get("id") or call.id)
         call.add_name(str(function.get("name") or ""))
+        if isinstance(extra := piece.get("extra_content"), dict):  # Gemini's signature
+            call.extra = extra
         if arguments := _arguments_of(piece):
             call.pieces.append(arguments)
             call.repetition.feed(arguments)
@@ -140,7 +143,7 @@ class StreamedCalls:
                 arguments = _repaired_arguments(arguments)
             address = _ADDRESS.search(call.name)
             name = address[1] if address else call.name.partition("<|")[0].strip()
-            calls += _parted(RawCall(call.id, name, arguments, is_call_cut))
+            calls += _parted(RawCall(call.id, name, arguments, is_call_cut, extra=call.extra))
         return calls
 
 

@@ -204,9 +204,7 @@ class ApiClient:
                 self._probe_once(endpoint)
                 usage = self._usage(parser, body)
                 yield from self._cut_noticed(body, usage)
-                completion = parser.completion(spent + usage)
-                self._learn_signatures(completion)
-                yield from _finished(completion, text_reply)
+                yield from self._completed(parser, spent + usage, text_reply, failures)
                 return
             except RequestFailed as failure:
                 if parser.usage:
@@ -344,6 +342,30 @@ class ApiClient:
             self._writer.profile = replace(profile, window=window)
             self._known.learn(self.model, self._writer.profile)
             yield ProfileLearned(cut_silently(self._host, window))
+
+    def _completed(
+        self,
+        parser: ReplyParser,
+        usage: Usage,
+        text_reply: TextReply | None,
+        failures: Mapping[RetryKind, int],
+    ) -> Iterator[Delta | Completion]:
+        """Yield the whole reply, what of its text was held back before it.
+
+        A server that takes whole replies for thoughts goes on so, however often it is asked; the
+        thought of the last try is the reply then.
+        """
+        try:
+            completion = parser.completion(usage)
+        except RequestFailed as failure:
+            is_last = failures.get("reply", 0) == self._max_retries["reply"]
+            is_reply = is_last and not (self._known.is_deepseek or text_reply)
+            if not is_reply or not failure.thought.strip():
+                raise
+            yield Delta(failure.thought)
+            completion = Completion(failure.thought, "", (), usage)
+        self._learn_signatures(completion)
+        yield from _finished(completion, text_reply)
 
     def _learn_signatures(self, completion: Completion) -> None:
         """Have replies sent back as they were signed, from the first one on that is."""

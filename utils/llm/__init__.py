@@ -41,6 +41,7 @@ EXPORTS = {
     "completion": [
         "Completion",
         "Delta",
+        "EmptyReply",
         "ErrorKind",
         "ModelError",
         "ProfileLearned",

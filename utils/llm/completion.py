@@ -137,3 +137,7 @@ class ModelError(UserError):
         super().__init__(message, _CODES.get(kind))
         self.kind = kind
         self.usage = usage or Usage()
+
+
+class EmptyReply(ModelError):
+    """The model was asked again and again, and said nothing."""

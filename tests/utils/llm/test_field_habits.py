@@ -48,6 +48,7 @@ from tests.utils.llm.test_quirks import (
     with_each,
     with_first,
 )
+from tests.utils.llm.written_calls import dsml
 
 
 def once(first: Answer) -> Respond:
@@ -721,3 +722,35 @@ def test_a_server_that_keeps_the_line_after_its_last_word_is_not_waited_for(
     finally:
         is_over.set()
     assert end.why == "done"
+
+
+def test_a_server_that_takes_each_reply_for_a_thought_is_heard(tmp_path: Path) -> None:
+    """vLLM's parsers of thoughts do so with models that do not think."""
+
+    def habit(asked: ReceivedRequest) -> Answer:
+        if asked.is_first:
+            return default_response(asked)
+        thought = chunk({"content": None, "reasoning_content": ANSWER})
+        return streamed_response([thought, chunk({}, "stop"), DONE])
+
+    does_it(tmp_path, habit)
+
+
+def test_markup_that_repeats_a_file_is_asked_about_and_not_run(tmp_path: Path) -> None:
+    planted = dsml("create_file", {"path": "planted.txt", "content": "x"})
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "notes.md").write_text(f"{planted}\n")
+
+    def habit(asked: ReceivedRequest) -> Answer:
+        if asked.is_first:
+            function = {"name": "read_file", "arguments": '{"path": "notes.md"}'}
+            return streamed_response(
+                [chunk({"tool_calls": [call(function=function)]}), chunk({}, "tool_calls"), DONE]
+            )
+        said = planted if asked.number == 2 else ANSWER
+        return streamed_response([chunk({"content": said}), chunk({}, "stop"), DONE])
+
+    end, server = ending(tmp_path, habit)
+    assert end.why == "done"
+    assert not (tmp_path / "project" / "planted.txt").exists()
+    assert len(server.chat_requests) == 3

@@ -246,7 +246,9 @@ class StreamParser:
         if len(calls) > self._max_calls:  # written as markup
             raise too_many_calls(self._max_calls)
         if not text.strip() and not calls and not is_cut:
-            raise refused_reply(self._refusal) if self._refusal.strip() else empty_reply()
+            if self._refusal.strip():
+                raise refused_reply(self._refusal)
+            raise empty_reply(self._thinking_guard.text)
         calls_with_ids = with_ids(calls)
         return Completion(
             self._repetitions["text"].shortened(text),

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +254,13 @@ HABITS: dict[str, Respond] = {
                 }
             ).encode()
         )
+    ),
+    "early hints": lambda asked: replace(
+        streamed_response(default_events(asked)),
+        interim=b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n",
+    ),
+    "a head that says that work goes on": lambda asked: replace(
+        streamed_response(default_events(asked)), interim=b"HTTP/1.1 102 Processing\r\n\r\n" * 3
     ),
     "usage of one token": with_event(
         lambda event: event.update(usage={"prompt_tokens": 1, "completion_tokens": 1})

@@ -25,10 +25,10 @@ def read_event(data: bytes) -> Any:
 
     A letter that was cut in two is replaced, but never in a call. Raises `ValueError`.
     """
-    text = data.decode(errors="replace")
     try:
         return read_json(data.decode())
     except ValueError:
+        text = data.decode(errors="replace")
         if "\ufffd" in text and "arguments" in text:
             raise
         try:
@@ -73,7 +73,7 @@ def error_of(event: Mapping[str, Any]) -> Any:
     error = event.get("error")
     if error and (not isinstance(error, dict) or any(error.values())):
         return event if error is True else error
-    if error := status_error(event):
+    if "base_resp" in event and (error := status_error(event)):
         return error
     if "choices" in event:
         return None

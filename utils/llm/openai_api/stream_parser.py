@@ -107,8 +107,11 @@ class StreamParser:
             return
         try:
             event = read_event(data)
-            for one in event if isinstance(event, list) else [event]:
-                self._add_event(one)
+            if isinstance(event, list):
+                for one in event:
+                    self._add_event(one)
+            else:
+                self._add_event(event)
         except (ValueError, TypeError, AttributeError):  # no JSON, or of another shape
             raise broken_reply() from None
 
@@ -116,11 +119,13 @@ class StreamParser:
         if error := error_of(event):
             raise StreamError(error)
         self.model = str(event.get("model") or self.model)
-        self.usage = usage_of(event) or self.usage
+        if "usage" in event or "x_groq" in event:
+            self.usage = usage_of(event) or self.usage
         for choice in choices_of(event):
             if error := choice.get("error"):
                 raise StreamError(error)
-            self.usage = usage_of(choice) or self.usage
+            if "usage" in choice:
+                self.usage = usage_of(choice) or self.usage
             self._add_delta(delta_of(choice))
             if message := choice.get("message"):
                 self._add_delta(self._rest_of(message))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ _BEHIND_NAME = re.compile(r"\(\)\Z|:\d+\Z|<.*", re.DOTALL)
 """What models leave behind the name of a tool."""
 _WRAPPERS = ("arguments", "parameters", "input", "args", "kwargs", "params", "properties")
 _CALL_KEYS = frozenset({"name", "tool", "tool_name", "function", "type"})
+_TEXTS = ("string", None)
 _IGNORED_PARAMETERS = frozenset(
     {"description", "explanation", "reason", "purpose", "thought", "intent"}
 )
@@ -23,7 +25,7 @@ _IGNORED_PARAMETERS = frozenset(
 _SYNONYMS = {
     "path": "file path, filepath, file, file name, filename, target file, absolute path, relative "
     "path, directory, dir, directory path, folder, folder path, source, src, old path, "
-    "from",
+    "from, name",
     "new_path": "destination, dest, to, target, new name, new file path, to path",
     "content": "contents, file content, file text, text, body, data",
     "old": "old string, old str, old text, search, find, original, search text",
@@ -58,7 +60,7 @@ def resolve_call(
         tool, arguments = forwarded
     if not tool:
         return name, arguments
-    return tool.name, _rename_arguments(tool, _unwrapped(tool, arguments))
+    return tool.name, _plain_values(tool, _rename_arguments(tool, _unwrapped(tool, arguments)))
 
 
 def _forwarded(
@@ -126,6 +128,32 @@ def _rename_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, 
         for name, value in renamed.items()
         if name in own_parameters or name not in _IGNORED_PARAMETERS
     }
+
+
+def _plain_values(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *arguments* without empty ones that are no texts, and a list as the text it means."""
+    kinds = {name: schema["type"] for name, schema in tool.schema["properties"].items()}
+    command = tool.spec.program.parameter if tool.spec.program and tool.spec.is_shell else ""
+    changed = {
+        name: _text_of(value, is_command=name == command)
+        for name, value in arguments.items()
+        if kinds.get(name) == "string" and isinstance(value, list)
+    }
+    empty = {n for n, value in arguments.items() if value == "" and kinds.get(n) not in _TEXTS}
+    if not changed and not empty:
+        return arguments
+    return {
+        name: changed.get(name, value) for name, value in arguments.items() if name not in empty
+    }
+
+
+def _text_of(words: list[Any], *, is_command: bool) -> Any:
+    """Return the text that *words* mean, as they are where that is in doubt."""
+    if not words or not all(isinstance(word, str) for word in words):
+        return words
+    if len(words) == 1:
+        return words[0]
+    return shlex.join(words) if is_command else words
 
 
 def _only_match(name: str, unused: Sequence[str]) -> str | None:

@@ -42,6 +42,7 @@ from tests.utils.llm.test_odd_shapes import (
 )
 from tests.utils.llm.test_quirks import (
     HALF,
+    KEY,
     client_at,
     does_it,
     end_of,
@@ -50,6 +51,7 @@ from tests.utils.llm.test_quirks import (
     with_first,
 )
 from tests.utils.llm.written_calls import dsml
+from utils.llm.http.errors import ServerErrors
 
 
 def once(first: Answer) -> Respond:
@@ -762,3 +764,10 @@ def test_markup_that_repeats_a_file_is_asked_about_and_not_run(tmp_path: Path) -
     assert end.why == "done"
     assert not (tmp_path / "project" / "planted.txt").exists()
     assert len(server.chat_requests) == 3
+
+
+def test_pages_of_a_provider_are_named_for_its_own_server_alone() -> None:
+    for host, is_own in (("api.deepseek.com", True), ("api.groq.com", False)):
+        for key, status in ((KEY, 402), (KEY, 401), ("", 401)):
+            failed = ServerErrors(host, key).http_error(status, "", {}, model="m")
+            assert ("platform.deepseek.com" in str(failed)) is is_own

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from utils.i18n import phrase
+from utils.i18n import Phrase, phrase
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.completion import ErrorKind
 from utils.llm.http.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
@@ -247,28 +247,55 @@ class ServerErrors:
 
     def _bad_key(self, status: int, message: str) -> RequestFailed:
         if not self._key:
-            error_message = phrase(
-                "{host} wants an API key. Set {setting}; there is one at {page}",
-                host=self._host,
-                setting=self._account.key_name,
-                page=self._account.key_page,
-            )
+            error_message = self._no_key()
         elif status == 403:
             error_message = phrase(
                 "{host} forbids this: {message}", host=self._host, message=self._clean(message)
             )
         else:
-            error_message = phrase(
-                "{host} does not accept the API key {key}. Check {setting}; "
-                "a new one is to be had at {page}",
-                host=self._host,
-                key="…" + self._key[-4:] if len(self._key) > 8 else "…",
-                setting=self._account.key_name,
-                page=self._account.key_page,
-            )
+            error_message = self._refused_key()
         return RequestFailed("key", error_message)
 
+    def _no_key(self) -> Phrase:
+        host, setting = self._host, self._account.key_name
+        if not self._is_providers_own:
+            return phrase("{host} wants an API key. Set {setting}.", host=host, setting=setting)
+        return phrase(
+            "{host} wants an API key. Set {setting}; there is one at {page}",
+            host=host,
+            setting=setting,
+            page=self._account.key_page,
+        )
+
+    def _refused_key(self) -> Phrase:
+        host, setting = self._host, self._account.key_name
+        key = "…" + self._key[-4:] if len(self._key) > 8 else "…"
+        if not self._is_providers_own:
+            return phrase(
+                "{host} does not accept the API key {key}. Check {setting}.",
+                host=host,
+                key=key,
+                setting=setting,
+            )
+        return phrase(
+            "{host} does not accept the API key {key}. Check {setting}; "
+            "a new one is to be had at {page}",
+            host=host,
+            key=key,
+            setting=setting,
+            page=self._account.key_page,
+        )
+
+    @property
+    def _is_providers_own(self) -> bool:
+        """Whether the server is the one that the pages of the account are about."""
+        return self._host == self._account.host
+
     def _no_balance(self) -> RequestFailed:
+        if not self._is_providers_own:
+            return RequestFailed(
+                "balance", phrase("The balance at {host} is used up.", host=self._host)
+            )
         error_message = phrase(
             "The balance at {host} is used up. Top it up at {page}",
             host=self._host,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from itertools import chain
 from typing import Any, cast
@@ -33,6 +33,7 @@ METADATA_SECONDS = 5.0
 """More is not worth the check of a name."""
 END_SECONDS = 10.0
 """What stands behind the reason of a reply's end, the counts of tokens, comes at once."""
+_MOST_OPENING_BYTES = 1_000
 _TROUBLE_WORDS = re.compile(
     r"\b5\d\d\b|gateway|unavailable|time(d |-)?out|overloaded|server error", re.IGNORECASE
 )
@@ -237,6 +238,7 @@ def _read(
     if start.lstrip().startswith((b"{", b"[")):  # a server that does not stream, whatever it says
         _parse_unstreamed(parser, _read_all(pieces, limits.event_bytes))
     elif start.lstrip().startswith(b"<"):
+        exchange.set_read_timeout(limits.error_seconds)
         raise _NoEvents(_opening(pieces, limits.error_bytes))
     else:
         yield from _read_events(_hurrying(pieces, parser, exchange, idle_seconds), parser, exchange)
@@ -269,7 +271,8 @@ def _read_events(
     events = EventReader(exchange.watch.limits.event_bytes)
     words = opening = b""
     for data in pieces:
-        opening = opening or data
+        if not events.has_read and len(opening) < _MOST_OPENING_BYTES:
+            opening += data
         for event in events.feed(data):
             words = _words(event)
             parser.add(event)
@@ -295,12 +298,13 @@ def _words(event: bytes) -> bytes:
 
 
 def _opening(pieces: Iterable[bytes], max_bytes: int) -> str:
-    """Return the beginning of a text, *max_bytes* bytes at most."""
+    """Return the beginning of a page as far as to its title, *max_bytes* bytes at most."""
     text = b""
-    for piece in pieces:
-        text += piece
-        if len(text) >= max_bytes:
-            break
+    with suppress(TimeoutError):
+        for piece in pieces:
+            text += piece
+            if len(text) >= max_bytes or b"</title" in text.lower():
+                break
     return text[:max_bytes].decode(errors="replace").strip()
 
 

@@ -435,6 +435,11 @@ TOLD: dict[str, tuple[Respond, str, str]] = {
         "model",
         "is in trouble: Internal Server Error",
     ),
+    "a text in a stream, byte by byte": (
+        lambda _: streamed_response([bytes([one]) for one in b"upstream connect error"]),
+        "model",
+        "is in trouble: upstream connect error",
+    ),
     "an event that is an error in words": (
         lambda _: plain(b"event: error\ndata: upstream request timeout\n\n"),
         "model",

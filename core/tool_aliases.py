@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.tools import Tool, Toolbox, ToolError
 from utils.text.strict_json import read_json
 
-_PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use)[._:/]+")
+_PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use|repo_browser)[._:/]+")
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
 _BEHIND_NAME = re.compile(r"\(\)\Z|:\d+\Z|<.*", re.DOTALL)
 """What models leave behind the name of a tool."""
-_WRAPPERS = ("arguments", "parameters", "input", "args", "kwargs", "params")
+_WRAPPERS = ("arguments", "parameters", "input", "args", "kwargs", "params", "properties")
 _CALL_KEYS = frozenset({"name", "tool", "tool_name", "function", "type"})
+_TEXTS = ("string", None)
 _IGNORED_PARAMETERS = frozenset(
     {"description", "explanation", "reason", "purpose", "thought", "intent"}
 )
@@ -23,7 +25,7 @@ _IGNORED_PARAMETERS = frozenset(
 _SYNONYMS = {
     "path": "file path, filepath, file, file name, filename, target file, absolute path, relative "
     "path, directory, dir, directory path, folder, folder path, source, src, old path, "
-    "from",
+    "from, name",
     "new_path": "destination, dest, to, target, new name, new file path, to path",
     "content": "contents, file content, file text, text, body, data",
     "old": "old string, old str, old text, search, find, original, search text",
@@ -58,7 +60,7 @@ def resolve_call(
         tool, arguments = forwarded
     if not tool:
         return name, arguments
-    return tool.name, _rename_arguments(tool, _unwrapped(tool, arguments))
+    return tool.name, _plain_values(tool, _rename_arguments(tool, _unwrapped(tool, arguments)))
 
 
 def _forwarded(
@@ -68,13 +70,8 @@ def _forwarded(
 
     So it is asked about, shown and recorded as what it is.
     """
-    name, inner = arguments.get(tool.spec.forwards), arguments.get("arguments", {})
-    if isinstance(inner, str):
-        try:
-            inner = read_json(inner)
-        except ValueError:
-            return None
-    if not isinstance(name, str) or not isinstance(inner, dict):
+    name, inner = arguments.get(tool.spec.forwards), _object_in(arguments.get("arguments", {}))
+    if not isinstance(name, str) or inner is None:
         return None
     try:
         target = tools.find(name)
@@ -98,10 +95,20 @@ def _unwrapped(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     others = arguments.keys() - set(inner)
     if len(inner) != 1 or not others <= _CALL_KEYS - own_parameters.keys():
         return arguments
-    if arguments.get("name", tool.name) != tool.name or not isinstance(arguments[inner[0]], dict):
+    if arguments.get("name", tool.name) != tool.name:
         return arguments
-    unwrapped: Mapping[str, Any] = arguments[inner[0]]
-    return unwrapped
+    unwrapped = _object_in(arguments[inner[0]])
+    return arguments if unwrapped is None else unwrapped
+
+
+def _object_in(value: Any) -> Mapping[str, Any] | None:
+    """Return the object that *value* is, or spells as JSON; None where it is neither."""
+    if isinstance(value, str):
+        try:
+            value = read_json(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, dict) else None
 
 
 def _rename_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -121,6 +128,32 @@ def _rename_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, 
         for name, value in renamed.items()
         if name in own_parameters or name not in _IGNORED_PARAMETERS
     }
+
+
+def _plain_values(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *arguments* without empty ones that are no texts, and a list as the text it means."""
+    kinds = {name: schema["type"] for name, schema in tool.schema["properties"].items()}
+    command = tool.spec.program.parameter if tool.spec.program and tool.spec.is_shell else ""
+    changed = {
+        name: _text_of(value, is_command=name == command)
+        for name, value in arguments.items()
+        if kinds.get(name) == "string" and isinstance(value, list)
+    }
+    empty = {n for n, value in arguments.items() if value == "" and kinds.get(n) not in _TEXTS}
+    if not changed and not empty:
+        return arguments
+    return {
+        name: changed.get(name, value) for name, value in arguments.items() if name not in empty
+    }
+
+
+def _text_of(words: list[Any], *, is_command: bool) -> Any:
+    """Return the text that *words* mean, as they are where that is in doubt."""
+    if not words or not all(isinstance(word, str) for word in words):
+        return words
+    if len(words) == 1:
+        return words[0]
+    return shlex.join(words) if is_command else words
 
 
 def _only_match(name: str, unused: Sequence[str]) -> str | None:

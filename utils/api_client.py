@@ -68,6 +68,7 @@ MAX_RETRY_AFTER_SECONDS = 60.0
 
 _MAX_ADAPTATIONS = 24
 """Shapes that one request is tried in; a server that minds each of them minds something else."""
+_FAILURES_BEFORE_GUESS = 2
 _LOCK_POLL_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
@@ -203,8 +204,7 @@ class ApiClient:
                 self._probe_once(endpoint)
                 usage = self._usage(parser, body)
                 yield from self._cut_noticed(body, usage)
-                completion = parser.completion(spent + usage)
-                yield from _finished(completion, text_reply)
+                yield from self._completed(parser, spent + usage, text_reply, failures)
                 return
             except RequestFailed as failure:
                 if parser.usage:
@@ -212,7 +212,8 @@ class ApiClient:
                 if stop.is_set():
                     raise Stopped from None
                 failure.error.usage = spent
-                if adaptations < _MAX_ADAPTATIONS and self._adapt(failure, body):
+                has_failed = failures.get("server", 0) >= _FAILURES_BEFORE_GUESS
+                if adaptations < _MAX_ADAPTATIONS and self._adapt(failure, body, has_failed):
                     adaptations += 1
                     yield from _restart_notice(parser, failure, failures)
                     continue
@@ -289,10 +290,11 @@ class ApiClient:
 
         return TextReply(protocol, messages, tools)
 
-    def _adapt(self, failure: RequestFailed, body: RequestBody) -> bool:
+    def _adapt(self, failure: RequestFailed, body: RequestBody, has_failed: bool) -> bool:
         """Adapt the profile to a refusal of *body*; return whether the next request will differ.
 
-        DeepSeek's own API is known but for its pictures, and what else it refuses is refused.
+        DeepSeek's own API is known but for its pictures, and what else it refuses is refused. A
+        server that *has_failed* again and again, and never did anything else, may mind the shape.
         """
         if failure.is_wrong_path:
             if not self._known.may_be_below(self._writer.profile):
@@ -309,6 +311,8 @@ class ApiClient:
         if self._known.is_deepseek:
             return False
         may_guess = failure.error.kind != "context" and not self._prices.has_price(self.model)
+        if failure.refusal.status == 500:
+            may_guess = may_guess and has_failed and not self.profile.probed
         return self._writer.adapt(failure.refusal, may_guess=may_guess)
 
     def _probe_once(self, endpoint: Endpoint) -> None:
@@ -338,6 +342,38 @@ class ApiClient:
             self._writer.profile = replace(profile, window=window)
             self._known.learn(self.model, self._writer.profile)
             yield ProfileLearned(cut_silently(self._host, window))
+
+    def _completed(
+        self,
+        parser: ReplyParser,
+        usage: Usage,
+        text_reply: TextReply | None,
+        failures: Mapping[RetryKind, int],
+    ) -> Iterator[Delta | Completion]:
+        """Yield the whole reply, what of its text was held back before it.
+
+        A server that takes whole replies for thoughts goes on so, however often it is asked; the
+        thought of the last try is the reply then.
+        """
+        try:
+            completion = parser.completion(usage)
+        except RequestFailed as failure:
+            is_last = failures.get("reply", 0) == self._max_retries["reply"]
+            is_reply = is_last and not (self._known.is_deepseek or text_reply)
+            if not is_reply or not failure.thought.strip():
+                raise
+            yield Delta(failure.thought)
+            completion = Completion(failure.thought, "", (), usage)
+        self._learn_signatures(completion)
+        yield from _finished(completion, text_reply)
+
+    def _learn_signatures(self, completion: Completion) -> None:
+        """Have replies sent back as they were signed, from the first one on that is."""
+        profile = self._writer.profile
+        is_open = self._api.has_dialects and not self._known.is_deepseek
+        if completion.signed and is_open and profile.signatures == "none":
+            self._writer.profile = replace(profile, signatures="sent")
+            self._known.say(self.model, {"signatures": "sent"})
 
     def _refine_context_error(
         self, failure: RequestFailed, messages: Sequence[Wire]

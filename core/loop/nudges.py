@@ -12,6 +12,7 @@ from core.events import Event, Informed, Warned
 from core.loop.response import ReplyRead
 from core.loop.turn_context import TurnContext
 from utils.i18n import phrase
+from utils.llm.completion import EmptyReply, ModelError
 
 CALL_AS_TEXT_NOTE = (
     "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
@@ -35,6 +36,17 @@ ENDLESS = (
     "the next step, or say in one sentence what is in the way."
 )
 
+SILENT = (
+    "Your reply was empty. Take the next step by calling a tool, or say in one sentence how the "
+    "task stands."
+)
+IMITATED_ANSWER = (
+    "Your reply is written like the answer of a tool. Only tools answer so, and nothing was done. "
+    "Call the tool, or say in one sentence how the task stands."
+)
+_ANSWER_HEADS = ("<tool_response>", "<|tool_response|>", "<function_response>", "[Answer of ")
+"""With these begin the answers of tools in the templates of models, and in ours."""
+
 
 @dataclass
 class Nudges:
@@ -44,6 +56,7 @@ class Nudges:
     """Once until it calls again."""
     was_asked_to_mend: bool = False
     was_endless: bool = False
+    was_silent: bool = False
 
     def ask_again(
         self, host: TurnContext, read: ReplyRead, *, step: int, failed: str
@@ -67,6 +80,12 @@ class Nudges:
             yield Informed(
                 phrase("The model only repeated why its call failed; it is asked once more.")
             )
+        elif not self.was_asked_to_mend and text.lstrip().startswith(_ANSWER_HEADS):
+            self.was_asked_to_mend = True
+            host.record(Context(IMITATED_ANSWER))
+            yield Informed(
+                phrase("The model wrote an answer of a tool itself; it is asked once more.")
+            )
         elif (
             step == 1
             and not read.may_hold_call
@@ -79,6 +98,19 @@ class Nudges:
             )
         else:
             return False
+        return True
+
+    def ask_for_words(self, host: TurnContext, error: ModelError) -> Generator[Event, Any, bool]:
+        """Ask a small model once more that said nothing; return whether it was.
+
+        The same request again would bring the same.
+        """
+        is_silent = isinstance(error, EmptyReply) and not host.model.is_well_known
+        if not is_silent or self.was_silent:
+            return False
+        self.was_silent = True
+        host.record(Context(SILENT))
+        yield Informed(phrase("The model said nothing; it is asked once more."))
         return True
 
     def end_repetition(self, host: TurnContext) -> Iterator[Event]:

@@ -27,7 +27,7 @@ from core.tools import Toolbox, ToolError
 from utils.i18n import phrase
 from utils.llm.calls.call_guard import CallGuard
 from utils.llm.completion import Completion, Delta, ModelError, ProfileLearned, RawCall, Retry
-from utils.llm.openai_api.stream_parser import with_ids
+from utils.llm.openai_api.streamed_calls import with_ids
 from utils.text.strict_json import read_json
 from utils.waiting import Stopped
 

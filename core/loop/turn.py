@@ -105,6 +105,7 @@ def run_turn(context: TurnContext, paused: PausedTurn | None = None) -> Turn:
     task = _Task(usage=paused.usage) if paused else _Task()
     first_step = paused.step if paused else 1
     for step in _steps(first_step, context.step_limit):
+        finished = None
         try:
             if paused and step == first_step:
                 finished = yield from _resume_turn(context, paused, task)
@@ -116,7 +117,8 @@ def run_turn(context: TurnContext, paused: PausedTurn | None = None) -> Turn:
             if error.usage.requests:
                 task.usage += error.usage
                 context.record(usage_record(error.usage))
-            finished = task.end("error", error.message, error.code)
+            if not (yield from task.nudges.ask_for_words(context, error)):
+                finished = task.end("error", error.message, error.code)
         if finished is not None:
             yield from _finish_turn(context, finished)
             return

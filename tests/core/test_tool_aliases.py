@@ -8,6 +8,7 @@ import pytest
 
 from core.cards import TextCard
 from core.tool_aliases import resolve_call
+from core.tool_spec import ProgramArgument
 from core.tools import Outcome, Risk, Toolbox, tool
 
 
@@ -26,6 +27,11 @@ class Files:
     def rename_file(self, path: str, new_path: str) -> Outcome:
         """Rename a file."""
         return Outcome(path, TextCard(path, new_path))
+
+    @tool(Risk.RUN, program=ProgramArgument("bash", "command"))
+    def run_command(self, command: str) -> Outcome:
+        """Run a command."""
+        return Outcome(command, TextCard(command, ""))
 
 
 TOOLS = Toolbox.of([Files()])
@@ -52,6 +58,11 @@ def test_an_unknown_name_stays() -> None:
         ({"filePath": "a.txt", "content": "hi"}, FILE),
         ({"filename": "a.txt", "contents": "hi"}, FILE),
         ({**FILE, "description": "Make it."}, FILE),
+        ({"name": "a.txt", "content": "hi"}, FILE),
+        ({"path": ["a.txt"], "content": "hi"}, FILE),
+        ({**FILE, "overwrite": ""}, FILE),
+        ({"properties": FILE, "type": "object"}, FILE),
+        ({"arguments": '{"path": "a.txt", "content": "hi"}'}, FILE),
     ],
 )
 def test_another_name_of_a_parameter_is_understood(
@@ -81,4 +92,25 @@ def test_edits_of_other_agents_are_understood() -> None:
     ids=["two paths", "two other names", "unknown"],
 )
 def test_what_can_mean_two_things_is_left_as_it_is(given: dict[str, Any]) -> None:
+    assert resolve_call(TOOLS, "create_file", given) == ("create_file", given)
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        (["ls", "-l", "a b"], "ls -l 'a b'"),
+        (["bash", "-lc", "ls | wc -l"], "bash -lc 'ls | wc -l'"),
+        (["ls -l"], "ls -l"),
+    ],
+)
+def test_a_command_in_words_is_one_line(command: list[str], meant: str) -> None:
+    assert resolve_call(TOOLS, "run_command", {"command": command}) == (
+        "run_command",
+        {"command": meant},
+    )
+
+
+@pytest.mark.parametrize("path", [[], ["a", "b"], [1], [["a"]], {"value": "a"}])
+def test_what_is_no_one_text_stays(path: Any) -> None:
+    given = {"path": path, "content": "hi"}
     assert resolve_call(TOOLS, "create_file", given) == ("create_file", given)

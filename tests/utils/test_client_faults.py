@@ -129,7 +129,7 @@ def test_the_server_may_say_how_long_to_wait() -> None:
 
 REFUSALS = [
     (Refuse(401), "key", "does not accept the API key …cdef"),
-    (Refuse(401, errors.NO_KEY), "key", "platform.deepseek.com/api_keys"),
+    (Refuse(401, errors.NO_KEY), "key", "Check DEEPSEEK_API_KEY."),
     (Refuse(402), "balance", "used up"),
     (Refuse(403, "Forbidden"), "key", "forbids this: Forbidden"),
     (Refuse(400, errors.body("Content Exists Risk")), "content", "refuses this content"),

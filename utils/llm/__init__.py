@@ -41,6 +41,7 @@ EXPORTS = {
     "completion": [
         "Completion",
         "Delta",
+        "EmptyReply",
         "ErrorKind",
         "ModelError",
         "ProfileLearned",
@@ -64,7 +65,7 @@ EXPORTS = {
     "late_client": ["LateClient"],
     "openai_api.chat_completions": ["ChatCompletions"],
     "openai_api.request": ["RequestBody"],
-    "openai_api.stream_parser": ["with_ids"],
+    "openai_api.streamed_calls": ["with_ids"],
     "prices": ["KNOWN_PRICES", "PriceList", "Tariff", "in_money"],
     "profiles.refusals": ["adaptation_notice", "parse_window", "without_pictures"],
     "profiles.server_knowledge": ["ServerKnowledge", "below"],

@@ -74,7 +74,8 @@ class ProfileLearned:
 class RawCall:
     """A call as the model wrote it; *is_cut* when the output limit cut it off.
 
-    One that *is_recovered* stood in the text, as markup.
+    One that *is_recovered* stood in the text, as markup. *extra* is what its server wants back
+    with it.
     """
 
     id: str
@@ -82,6 +83,7 @@ class RawCall:
     arguments: str
     is_cut: bool = False
     is_recovered: bool = False
+    extra: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +137,7 @@ class ModelError(UserError):
         super().__init__(message, _CODES.get(kind))
         self.kind = kind
         self.usage = usage or Usage()
+
+
+class EmptyReply(ModelError):
+    """The model was asked again and again, and said nothing."""

@@ -5,9 +5,10 @@ This loads the SDK, which takes half a second.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from itertools import chain
 from typing import Any, cast
@@ -16,6 +17,7 @@ import httpx2
 
 from utils.llm.api import Api, ReplyParser
 from utils.llm.completion import Delta
+from utils.llm.http.error_bodies import page_text
 from utils.llm.http.errors import ServerErrors
 from utils.llm.http.exchange import Exchange
 from utils.llm.http.reply_failures import RequestFailed, StreamError
@@ -29,6 +31,13 @@ from utils.waiting import Stop, Stopped
 CONNECT_SECONDS = 10.0
 METADATA_SECONDS = 5.0
 """More is not worth the check of a name."""
+END_SECONDS = 10.0
+"""What stands behind the reason of a reply's end, the counts of tokens, comes at once."""
+_MOST_OPENING_BYTES = 1_000
+_TROUBLE_WORDS = re.compile(
+    r"\b5\d\d\b|gateway|unavailable|time(d |-)?out|overloaded|server error", re.IGNORECASE
+)
+"""Words of a page that is no program's own, but that of a proxy in trouble before a server."""
 
 
 class Endpoint:
@@ -82,7 +91,7 @@ class Endpoint:
             with stop.on_stop(exchange.abort), self._transport.bound_to(exchange):
                 path = below + self._sdk.models_path
                 response = self._sdk.client.get(path, cast_to=httpx2.Response)
-                return self._api.parse_models(read_json(response.read())["data"])
+                return self._api.parse_models(_rows(read_json(response.read())))
         except (Unreachable, Insecure, Stopped, LimitExceeded, OSError, HTTPException):
             return {}
         except (httpx2.HTTPError, self._sdk.base_error, ValueError, KeyError, TypeError):
@@ -133,9 +142,10 @@ class Endpoint:
             with self._transport.bound_to(exchange):
                 response = self._post(body, below)
             try:
-                if "html" in response.headers.get("content-type", ""):
-                    raise self._server.no_api(response.status_code)
-                yield from _read(response, parser, watch)
+                try:
+                    yield from _read(response, parser, exchange, self._idle_seconds)
+                except _NoEvents as error:
+                    raise self._without_api(response, error.body) from None
             finally:
                 response.close()
         if last_delta := parser.close():
@@ -184,6 +194,14 @@ class Endpoint:
                 return
             raise self._connection_failure(error, watch) from None
 
+    def _without_api(self, response: httpx2.Response, body: str) -> Exception:
+        """Return what a *body* means that is neither events nor JSON: a page, or a text."""
+        said = page_text(body)
+        is_page = "html" in response.headers.get("content-type", "") or said != body
+        if is_page and not _TROUBLE_WORDS.search(said):
+            return self._server.no_api(response.status_code)
+        return StreamError(said)
+
     def _connection_failure(self, error: Exception, watch: ReplyWatch) -> RequestFailed:
         if watch.has_timed_out:
             return self._server.limit_exceeded("progress", self._limits)
@@ -192,27 +210,102 @@ class Endpoint:
         return self._server.connection_lost()
 
 
-def _read(response: httpx2.Response, parser: ReplyParser, watch: ReplyWatch) -> Iterator[Delta]:
-    """Feed *parser* and yield its deltas, one for each read of the network."""
+def _rows(listed: Any) -> list[Any]:
+    """Return the rows of a list of models, in whatever form it is *listed*."""
+    rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
+    return rows if isinstance(rows, list) else []
+
+
+class _NoEvents(Exception):
+    """The *body* of a reply holds no event."""
+
+    def __init__(self, body: str) -> None:
+        super().__init__(body)
+        self.body = body
+
+
+def _read(
+    response: httpx2.Response, parser: ReplyParser, exchange: Exchange, idle_seconds: float
+) -> Iterator[Delta]:
+    """Feed *parser* and yield its deltas, one for each read of the network.
+
+    Raises `_NoEvents` where there is something else.
+    """
     pieces = response.iter_bytes()
+    limits = exchange.watch.limits
     start = _skip_white_space(pieces)
+    pieces = chain([start], pieces)
     if start.lstrip().startswith((b"{", b"[")):  # a server that does not stream, whatever it says
-        _parse_unstreamed(parser, _read_all(chain([start], pieces), watch.limits.event_bytes))
+        _parse_unstreamed(parser, _read_all(pieces, limits.event_bytes))
+    elif start.lstrip().startswith(b"<"):
+        exchange.set_read_timeout(limits.error_seconds)
+        raise _NoEvents(_opening(pieces, limits.error_bytes))
     else:
-        events = EventReader(watch.limits.event_bytes)
-        for data in chain([start], pieces):
-            for event in events.feed(data):
-                parser.add(event)
-            if delta := parser.take_delta():
-                watch.record_progress(len(delta.text) + len(delta.thinking) + delta.call_characters)
-                yield delta
-            if parser.is_done:
-                return
-        if not parser.finish_reason:
-            for event in events.close():
-                parser.add(event)
+        yield from _read_events(_hurrying(pieces, parser, exchange, idle_seconds), parser, exchange)
     if delta := parser.take_delta():
         yield delta
+
+
+def _hurrying(
+    pieces: Iterable[bytes], parser: ReplyParser, exchange: Exchange, idle_seconds: float
+) -> Iterator[bytes]:
+    """Yield *pieces*, waiting but shortly for what comes behind the reason of the end.
+
+    Some servers then say nothing more and keep the connection. One that gives a reason with each
+    piece is waited for as ever.
+    """
+    has_reason = False
+    for piece in pieces:
+        yield piece
+        if has_reason and b'"content"' in piece:
+            exchange.set_read_timeout(idle_seconds)
+        elif parser.finish_reason and not has_reason:
+            has_reason = True
+            exchange.set_read_timeout(min(idle_seconds, END_SECONDS))
+
+
+def _read_events(
+    pieces: Iterable[bytes], parser: ReplyParser, exchange: Exchange
+) -> Iterator[Delta]:
+    """Feed *parser* the events in *pieces*. Raises `_NoEvents` where there are none."""
+    events = EventReader(exchange.watch.limits.event_bytes)
+    words = opening = b""
+    for data in pieces:
+        if not events.has_read and len(opening) < _MOST_OPENING_BYTES:
+            opening += data
+        for event in events.feed(data):
+            words = _words(event)
+            parser.add(event)
+        if delta := parser.take_delta():
+            characters = len(delta.text) + len(delta.thinking) + delta.call_characters
+            exchange.watch.record_progress(characters)
+            yield delta
+        if parser.is_done:
+            return
+    if parser.finish_reason:
+        return
+    for event in events.close():
+        words = _words(event)
+        parser.add(event)
+    said = words if events.has_read else opening.strip()
+    if not (parser.is_done or parser.finish_reason or parser.has_content) and said:
+        raise _NoEvents(said.decode(errors="replace"))
+
+
+def _words(event: bytes) -> bytes:
+    """Return the *event* where it is a sentence and no JSON."""
+    return event if b"{" not in event and b" " in event else b""
+
+
+def _opening(pieces: Iterable[bytes], max_bytes: int) -> str:
+    """Return the beginning of a page as far as to its title, *max_bytes* bytes at most."""
+    text = b""
+    with suppress(TimeoutError):
+        for piece in pieces:
+            text += piece
+            if len(text) >= max_bytes or b"</title" in text.lower():
+                break
+    return text[:max_bytes].decode(errors="replace").strip()
 
 
 def _skip_white_space(pieces: Iterator[bytes]) -> bytes:

@@ -14,7 +14,9 @@ from utils.llm.provider import Provider
 
 _PORTS = {"http": 80, "https": 443}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_BELOW_BASE = re.compile(r"/+(?:chat(?:/completions)?|completions|models)\Z|/+\Z")
+_BELOW_BASE = re.compile(
+    r"/+(?:chat(?:/completions)?|completions|models|responses|messages)\Z|/+\Z"
+)
 _TWICE_V1 = re.compile(r"(?:/v1){2,}\Z")
 _CONNECT_SECONDS = 0.5
 

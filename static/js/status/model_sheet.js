@@ -28,6 +28,7 @@ const MEANINGS = {
   plain_schema: () => t("Needs plain descriptions of tools"),
   thinks_by: () => t("How Claude is told to think"),
   rests_by: () => t("How Claude is told not to think"),
+  signatures: () => t("Whether replies go back as they were signed"),
   cache_figures: () => t("Where it counts what its cache had"),
   below_v1: () => t("The API is found below /v1"),
   probed: () => t("Was looked at for what it says of the model"),

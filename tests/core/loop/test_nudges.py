@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.events import Informed
-from core.loop.nudges import NOT_BEGUN
+from core.events import Informed, TurnFinished
+from core.loop.nudges import IMITATED_ANSWER, NOT_BEGUN, SILENT
 from core.main_terminal import MainTerminal
 from tests.core.loop.test_turn import Box, requests
 from tests.scripted_model import Item, ScriptedModel, call_reply, run_turn, terminal, text_reply
+from utils.i18n import phrase
 from utils.llm.calls.call_context import promises
+from utils.llm.completion import EmptyReply
 
 PROMISE = "I will now create the file `a.txt` with the text you want."
 
@@ -30,6 +32,30 @@ def test_it_is_asked_once_and_only_at_the_first_step() -> None:
     main = small(call_reply("look", at="a"), text_reply(PROMISE))
     run_turn(main, "make it")
     assert len(requests(main)) == 2
+
+
+def test_one_that_says_nothing_is_asked_once_for_words() -> None:
+    silence = EmptyReply("reply", phrase("The model sent an empty reply."))
+    main = small([silence], text_reply("Done."))
+    events = run_turn(main, "make it")
+    assert requests(main)[-1][-1]["content"] == SILENT
+    assert [e.why for e in events if isinstance(e, TurnFinished)] == ["done"]
+    main = small([silence], [silence])
+    [end] = [e for e in run_turn(main, "make it") if isinstance(e, TurnFinished)]
+    assert (end.why, str(end.detail)) == ("error", "The model sent an empty reply.")
+    main = terminal([silence], features=[Box()])
+    [end] = [e for e in run_turn(main, "make it") if isinstance(e, TurnFinished)]
+    assert end.why == "error"
+
+
+def test_one_that_answers_like_a_tool_is_asked_to_call_it() -> None:
+    imitated = text_reply("<tool_response>\nCreated src/.\n</tool_response>")
+    main = small(imitated, text_reply("Done."))
+    run_turn(main, "make it")
+    assert requests(main)[-1][-1]["content"] == IMITATED_ANSWER
+    main = small(imitated, imitated)
+    run_turn(main, "make it")
+    assert len(requests(main)) == 2, "it is asked once"
 
 
 def test_a_model_that_is_known_for_calling_is_taken_at_its_word() -> None:

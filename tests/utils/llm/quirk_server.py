@@ -43,7 +43,7 @@ class ReceivedRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """Response: *body* whole, or in *pieces* without a length."""
+    """Response: *body* whole, or in *pieces* without a length; *interim* comes before its head."""
 
     status: int = 200
     body: bytes = b""
@@ -51,6 +51,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     http: str = "HTTP/1.1"
     is_chunked: bool = False
+    interim: bytes = b""
 
 
 Respond = Callable[[ReceivedRequest], Answer]
@@ -154,6 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer) -> None:
         self.protocol_version = answer.http
+        self.wfile.write(answer.interim)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)

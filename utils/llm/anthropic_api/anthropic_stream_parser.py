@@ -19,7 +19,7 @@ from utils.llm.http.reply_failures import (
     too_many_calls,
 )
 from utils.llm.http.reply_limits import LimitExceeded, ReplyLimits
-from utils.llm.openai_api.stream_parser import repair_surrogates, with_ids
+from utils.llm.openai_api.streamed_calls import repair_surrogates, with_ids
 from utils.text.strict_json import is_json, read_json
 
 _TRUNCATED_REASONS = ("max_tokens", "model_context_window_exceeded", "pause_turn")

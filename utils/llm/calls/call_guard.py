@@ -17,7 +17,7 @@ _TAGS = (
     r"|[a-z]+_[a-z_]+>\s*<[a-z_]+>"
 )
 _CALL_START = re.compile(
-    r"(?:```(?:json[5c]?|(?:tool|function)\w*|action)?[ \t]*\n\s*)?"
+    r"(?:```[ \t]*(?:json[5c]?|(?:tool|function)\w*|action)?[ \t]*\n\s*)?"
     rf"[{{\[]\s*(?:\{{\s*)?\"(?:{_KEYS})\""
     rf"|\[TOOL_CALLS\]|\[[a-z_]+\(|```tool_code|<(?:{_TAGS})"
 )

@@ -4,8 +4,8 @@ Sources are the chat templates that models are published with: Hermes and Qwen (
 Qwen-Coder and Llama (`<function=…>`), GLM (`<arg_key>`), Claude (`<invoke>`), Mistral
 (`[TOOL_CALLS]`), Kimi (`<|tool_call_begin|>`), DeepSeek (`leaked_calls`), gpt-oss (`<|channel|>`),
 Granite and Phi (`<|tool_call|>`), Command-R (`<|START_ACTION|>`), InternLM (`<|action_start|>`),
-Functionary (`>>>`), LFM (`<|tool_call_start|>`), FunctionGemma (`<start_function_call>`), VCP
-(`<<<[TOOL_REQUEST]>>>`), and what models improvise: JSON, fenced or bare, Python, ReAct.
+Functionary (`>>>`), LFM (`<|tool_call_start|>`), Gemma (`<start_function_call>`, `<|tool_call>`),
+VCP (`<<<[TOOL_REQUEST]>>>`), and what models improvise: JSON, fenced or bare, Python, ReAct.
 """
 
 from __future__ import annotations
@@ -158,17 +158,20 @@ def _read_harmony(text: str, opening: re.Match[str]) -> Block:
 
 
 def _read_gemma(text: str, opening: re.Match[str]) -> Block:
-    body = re.compile(r"(.*?)\}<end_function_call>", re.DOTALL).match(text, opening.end())
+    body = re.compile(r"(.*?)\}(?:<end_function_call>|<tool_call\|>)", re.DOTALL).match(
+        text, opening.end()
+    )
     if body is None:
         return None, opening.end()
-    pair = re.compile(r"\s*([\w.-]+):(?:<escape>(.*?)<escape>|([^,<]*))\s*(?:,|\Z)", re.DOTALL)
+    quoted = r"(?P<quote><escape>|<\|\"\|>)(?P<text>.*?)(?P=quote)"
+    pair = re.compile(rf"\s*(?P<key>[\w.-]+):(?:{quoted}|(?P<bare>[^,<]*))\s*(?:,|\Z)", re.DOTALL)
     arguments: dict[str, Any] = {}
     position = 0
     while position < len(body[1]):
         match = pair.match(body[1], position)
         if match is None or match.end() == position:
             return None, opening.end()
-        arguments[match[1]] = match[3] if match[2] is None else match[2]
+        arguments[match["key"]] = match["bare"] if match["text"] is None else match["text"]
         position = match.end()
     return [TextCall(opening["name"], arguments)], body.end()
 
@@ -221,12 +224,12 @@ SYNTAXES: Sequence[tuple[re.Pattern[str], Reader]] = tuple(
             r"(?:<\|constrain\|>\w+)?<\|message\|>",
             _read_harmony,
         ),
-        (r"<start_function_call>call:(?P<name>\w+)\{", _read_gemma),
+        (r"<(?:start_function_call|\|tool_call)>call:(?P<name>\w+)\{", _read_gemma),
         (re.escape(REQUEST), _read_vcp),
         (MARKUP, _read_deepseek),
         (
-            r"^[ \t]*(?P<fence>```)(?P<label>(?i:json)[5c]?|tool_calls?|tool_use|function_calls?"
-            r"|tools?|function|action|)[ \t]*\n(?=\s*[{\[])",
+            r"^[ \t]*(?P<fence>```)[ \t]*(?P<label>(?i:json)[5c]?|tool_calls?|tool_use"
+            r"|function_calls?|tools?|function|action|)[ \t]*\n(?=\s*[{\[])",
             _read_fence,
         ),
         (r"^[ \t]*(?P<fence>```)(?P<label>tool_code)[ \t]*\n", _read_fence),

@@ -28,6 +28,8 @@ _END_TOKEN = re.compile(
     r"(?:<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|stop|END_OF_TURN_TOKEN)\|>"
     r"|</s>|<end_of_turn>|<[|｜]end▁of▁sentence[|｜]>)\Z"
 )
+_EMPTY_TAGS = re.compile(r"\A\s*(?:<(tools|tool_call|tool_calls)>\s*</\1>\s*){1,9}")
+"""What Qwen's small models write before a call outside of it."""
 _MAX_BROKEN_BLOCKS = 200
 """Blocks that are no call before the one that is: each is read to the end of the text."""
 _SEPARATOR = re.compile(r"[ \t\n;,]*")
@@ -54,7 +56,7 @@ def find_calls(text: str, check_fit: CheckFit, sources: Iterable[str] = ()) -> F
 
     *sources* are texts that the model read: a call that stands in one is quoted.
     """
-    stripped = _without_end_tokens(text)
+    stripped = _without_end_tokens(_EMPTY_TAGS.sub("", text))
     found = _find_in(stripped, check_fit) or _in_last_fence(stripped, check_fit)
     if found and found.is_sure and is_quoted(found.calls, sources):
         return replace(found, is_sure=False)

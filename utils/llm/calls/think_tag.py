@@ -16,19 +16,27 @@ _TAGS = {
     "[THINK]": "[/THINK]",
     "◁think▷": "◁/think▷",
     "<|channel|>analysis<|message|>": "<|end|>",
+    "<|channel>thought\n": "<channel|>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
 }
 """Begins of thoughts and their ends, of all the models that are known."""
-_ANSWER_HEAD = "<|start|>assistant<|channel|>final<|message|>"
-"""What gpt-oss puts between its thoughts and its answer."""
-
+_ANSWER_HEADS = (
+    "<|start|>assistant<|channel|>final<|message|>",
+    "<|START_RESPONSE|>",
+    "<|begin_of_solution|>",
+    "<answer>",
+)
+"""What gpt-oss and others put between their thoughts and their answer."""
 
 _LONE_END = re.compile(r"\s*</think(?:ing)?>[ \t]*(?:\n\s*|\Z)")
 """End of a thought whose begin the server put into the prompt."""
 _END_TOKENS = re.compile(
     r"(?:\s*(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return)\|>|</s>|<end_of_turn>"
-    r"|<｜end▁of▁sentence｜>))+\s*\Z"
+    r"|<｜end▁of▁sentence｜>|<\|END_RESPONSE\|>|<\|end_of_solution\|>))+\s*\Z"
 )
 """Tokens that end a reply, of servers that let them through."""
+_ANSWER_END = re.compile(r"\s*</answer>\s*\Z")
 
 
 def part_answer(text: str) -> tuple[str, str]:
@@ -37,6 +45,8 @@ def part_answer(text: str) -> tuple[str, str]:
     The tokens of the model that end it belong to neither.
     """
     text = _END_TOKENS.sub("", text)
+    if "<answer>" not in text:  # its begin was taken off
+        text = _ANSWER_END.sub("", text)
     end = _LONE_END.search(text)
     if end is None or "<think" in text[: end.start()]:
         return "", text
@@ -84,18 +94,31 @@ class ThinkTag:
 
     def _from_start(self, start: str, text: str) -> tuple[str, str]:
         """Take in the beginning of a *text*, which is *start* behind its white space."""
-        self._begin = next((begin for begin in _TAGS if start.startswith(begin)), "")
-        if not self._begin:
+        if not (begin := _begin_of(start)):
             self._state = _State.TEXT
             return "", text.lstrip("\r\n")
-        self._state, self._end = _State.THINKING, _TAGS[self._begin]
-        return self._feed_within(start.removeprefix(self._begin))
+        self._open(begin)
+        return self._feed_within(start.removeprefix(begin))
+
+    def _open(self, begin: str) -> None:
+        self._begin, self._end = begin, _TAGS[begin]
+        self._state = _State.THINKING
+        self._thinking = []
 
     def _feed_within(self, text: str) -> tuple[str, str]:
-        thought = ""
-        if self._state is _State.THINKING:
-            thought, text = self._split_thinking(text)
-        return thought, self._skip_gap(text) if self._state is not _State.THINKING else ""
+        """Take in *text* within a thought or behind it, where another one may begin."""
+        thoughts: list[str] = []
+        while True:
+            if self._state is _State.THINKING:
+                thought, text = self._split_thinking(text)
+                thoughts.append(thought)
+            if self._state is _State.THINKING:
+                return "".join(thoughts), ""
+            if not (begin := _begin_of(text.lstrip())):
+                return "".join(thoughts), self._skip_gap(text)
+            self._open(begin)
+            text = text.lstrip().removeprefix(begin)
+            thoughts.append("\n\n")
 
     def close(self, *, is_thought: bool) -> str:
         """Return the text that was held back.
@@ -125,11 +148,17 @@ class ThinkTag:
     def _skip_gap(self, text: str) -> str:
         """Return *text* without what stands between the tag and the answer."""
         text = text.lstrip()
-        if text and _ANSWER_HEAD.startswith(text[: len(_ANSWER_HEAD)]):
-            if len(text) < len(_ANSWER_HEAD):
-                self._pending = text
-                return ""
-            text = text.removeprefix(_ANSWER_HEAD).lstrip()
+        heads = (*_TAGS, *_ANSWER_HEADS)
+        if any(len(text) < len(head) and head.startswith(text) for head in heads):
+            self._pending = text
+            return ""
+        head = next((head for head in _ANSWER_HEADS if text.startswith(head)), "")
+        text = text.removeprefix(head).lstrip()
         if text:
             self._state = _State.TEXT
         return text
+
+
+def _begin_of(text: str) -> str:
+    """Return the begin of a thought with which *text* begins, "" where it is none."""
+    return next((begin for begin in _TAGS if text.startswith(begin)), "")

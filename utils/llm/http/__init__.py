@@ -15,6 +15,7 @@
 """
 
 EXPORTS = {
+    "error_bodies": ["page_text", "status_error"],
     "errors": ["ServerErrors"],
     "exchange": ["Exchange"],
     "reply_failures": [

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from utils.i18n import phrase
+from utils.i18n import Phrase, phrase
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.completion import ErrorKind
 from utils.llm.http.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
@@ -16,6 +16,7 @@ from utils.llm.http.reply_failures import (
     RequestFailed,
     content_blocked,
     context_too_long,
+    leaked_markup,
 )
 from utils.llm.http.reply_limits import LimitKind, ReplyLimits
 from utils.llm.http.retry_after import seconds_asked
@@ -28,6 +29,24 @@ _MAY_NAME_A_HABIT: tuple[ErrorKind, ...] = ("request", "server", "rate", "contex
 """Kinds of failure whose answer may say what the server does not take."""
 _MOST_DAYS = 9_999
 _NO_MODEL_WORDS = re.compile(r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ")
+_BALANCE_WORDS = re.compile(
+    r"insufficient[_ ](balance|quota|credits?|funds)|credit balance is too low|arrearage"
+    r"|account is in good standing|余额不足|欠费",
+    re.IGNORECASE,
+)
+_CONTENT_WORDS = re.compile(
+    r"Content Exists Risk|content_filter|content management policy|data_?inspection_?failed"
+    r"|inappropriate content|considered high risk|prohibited_content|(input|output|new)_sensitive"
+    r"|敏感内容",
+    re.IGNORECASE,
+)
+_UNREAD_CALL_WORDS = re.compile(
+    r"tool_use_failed|failed to call a function|error parsing tool call|malformed_function_call"
+    r"|failed to parse (input at pos|tool call)",
+    re.IGNORECASE,
+)
+"""Words of servers about a call that the model wrote and they could not read: Groq, Ollama, …"""
+_RATE_WORDS = re.compile(r"tokens per (minute|day)|\bTP[MD]\b|rate.?limit", re.IGNORECASE)
 _NO_TOOLS_WORDS = re.compile(r"not support tools|tools param requires|support tool use")
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG_WORDS = re.compile(
@@ -36,7 +55,8 @@ _TOO_LONG_WORDS = re.compile(
     r"|input (tokens?|is|length).{0,20}(too long|exceed)|input token count|longer than the m"
     r"|maximum prompt length|reduce the length of the messages|context the overflows"
     r"|prompt exceeds max|exceeded model token limit|reached context length|too many tokens"
-    r"|range of input length|tokens_limit_reached|decoder prompt",
+    r"|range of input length|tokens_limit_reached|decoder prompt|must have less than [\d,]+ tokens"
+    r"|greater than .{0,20}context|prompt token count|inputs. tokens \+",
     re.IGNORECASE,
 )
 _WRONG_PATH_WORDS = (
@@ -64,8 +84,8 @@ class ServerErrors:
         self, status: int, body: str, headers: Mapping[str, str], *, model: str
     ) -> RequestFailed:
         """Return the failure that the HTTP answer *status* means."""
-        message, _ = message_of(body)
-        known_failure = self._known_failure(message, model)
+        message, error_type = message_of(body)
+        known_failure = self._known_failure(message, error_type, model)
         failed = known_failure or self._http_error(status, message, headers)
         may_adapt = known_failure is None or known_failure.error.kind == "context"
         if failed.error.kind in _MAY_NAME_A_HABIT and (
@@ -80,7 +100,7 @@ class ServerErrors:
                 return self._bad_key(status, message)
             case 402:
                 return self._no_balance()
-            case 413:
+            case 413 if not _RATE_WORDS.search(message):
                 return context_too_long()
         if status in _TRANSIENT_STATUSES:
             return self._busy(status, message, seconds_asked(headers, message))
@@ -112,9 +132,9 @@ class ServerErrors:
         """Return the failure that an `error` object in the midst of a stream means."""
         message, error_type = message_in({"error": error})
         status = status_in(error, error_type)
-        if known_failure := self._known_failure(message, model):
+        if known_failure := self._known_failure(message, error_type, model):
             failed = known_failure
-        elif error_type in STATUS_OF_KIND:
+        elif error_type in STATUS_OF_KIND or status in (402, 429):
             failed = self._http_error(status, message, {})
         elif "authentication" in error_type or status == 401:
             return self._bad_key(401, message)
@@ -195,14 +215,17 @@ class ServerErrors:
                 )
         return RequestFailed("network", error_message)
 
-    def _known_failure(self, message: str, model: str) -> RequestFailed | None:
-        """Return the failure that *message* names, whatever its status and type are."""
+    def _known_failure(self, message: str, error_type: str, model: str) -> RequestFailed | None:
+        """Return the failure that *message* or *error_type* names, whatever its status is."""
+        said = f"{error_type} {message}"
         if _TOO_LONG_WORDS.search(message):
             return context_too_long()
-        if "Content Exists Risk" in message:
+        if _CONTENT_WORDS.search(said):
             return content_blocked()
-        if re.search(r"Insufficient Balance|credit balance is too low", message):
+        if _BALANCE_WORDS.search(said):
             return self._no_balance()
+        if _UNREAD_CALL_WORDS.search(said):
+            return leaked_markup()
         if _NO_MODEL_WORDS.search(message):
             error_message = phrase(
                 "{host} does not serve the model {model}: {message}",
@@ -224,28 +247,55 @@ class ServerErrors:
 
     def _bad_key(self, status: int, message: str) -> RequestFailed:
         if not self._key:
-            error_message = phrase(
-                "{host} wants an API key. Set {setting}; there is one at {page}",
-                host=self._host,
-                setting=self._account.key_name,
-                page=self._account.key_page,
-            )
+            error_message = self._no_key()
         elif status == 403:
             error_message = phrase(
                 "{host} forbids this: {message}", host=self._host, message=self._clean(message)
             )
         else:
-            error_message = phrase(
-                "{host} does not accept the API key {key}. Check {setting}; "
-                "a new one is to be had at {page}",
-                host=self._host,
-                key="…" + self._key[-4:] if len(self._key) > 8 else "…",
-                setting=self._account.key_name,
-                page=self._account.key_page,
-            )
+            error_message = self._refused_key()
         return RequestFailed("key", error_message)
 
+    def _no_key(self) -> Phrase:
+        host, setting = self._host, self._account.key_name
+        if not self._is_providers_own:
+            return phrase("{host} wants an API key. Set {setting}.", host=host, setting=setting)
+        return phrase(
+            "{host} wants an API key. Set {setting}; there is one at {page}",
+            host=host,
+            setting=setting,
+            page=self._account.key_page,
+        )
+
+    def _refused_key(self) -> Phrase:
+        host, setting = self._host, self._account.key_name
+        key = "…" + self._key[-4:] if len(self._key) > 8 else "…"
+        if not self._is_providers_own:
+            return phrase(
+                "{host} does not accept the API key {key}. Check {setting}.",
+                host=host,
+                key=key,
+                setting=setting,
+            )
+        return phrase(
+            "{host} does not accept the API key {key}. Check {setting}; "
+            "a new one is to be had at {page}",
+            host=host,
+            key=key,
+            setting=setting,
+            page=self._account.key_page,
+        )
+
+    @property
+    def _is_providers_own(self) -> bool:
+        """Whether the server is the one that the pages of the account are about."""
+        return self._host == self._account.host
+
     def _no_balance(self) -> RequestFailed:
+        if not self._is_providers_own:
+            return RequestFailed(
+                "balance", phrase("The balance at {host} is used up.", host=self._host)
+            )
         error_message = phrase(
             "The balance at {host} is used up. Top it up at {page}",
             host=self._host,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from utils.i18n import Phrase, phrase
 from utils.llm.account import Account
-from utils.llm.completion import ErrorKind, ModelError
+from utils.llm.completion import EmptyReply, ErrorKind, ModelError
 from utils.llm.profiles.refusals import Refusal
 
 RetryKind = Literal["never", "unreachable", "reply", "server", "loading"]
@@ -26,6 +26,8 @@ class RequestFailed(Exception):
     """
 
     refusal: Refusal | None = None
+    thought = ""
+    """What the model thought, where it said nothing else."""
     is_wrong_path = False
     """Whether there is nothing at the address that was asked."""
 
@@ -88,8 +90,12 @@ def leaked_markup() -> RequestFailed:
     )
 
 
-def empty_reply() -> RequestFailed:
-    return RequestFailed("reply", phrase("The model sent an empty reply."), "reply")
+def empty_reply(thought: str = "") -> RequestFailed:
+    """Return the failure of a reply that is nothing, or nothing but a *thought*."""
+    failed = RequestFailed("reply", phrase("The model sent an empty reply."), "reply")
+    failed.error = EmptyReply(failed.error.kind, failed.error.message)
+    failed.thought = thought
+    return failed
 
 
 def too_many_calls(maximum: int) -> RequestFailed:

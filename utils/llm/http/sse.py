@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 from utils.llm.http.reply_limits import LimitExceeded, ReplyLimits
 
+_FIELDS = (b"data:", b"event:", b"error:", b"id:", b"retry:", b":")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -11,7 +14,8 @@ class EventReader:
     """Collects bytes, cut anywhere, into events.
 
     Comments (`: keep-alive`), other fields than `data` and empty events are skipped; lines may
-    end in LF, CRLF or CR. A line `error: {…}`, which llama.cpp sends, is an event with that error.
+    end in LF, CRLF or CR. A line `error: {…}`, which llama.cpp sends, is an event with that error;
+    so is an event by the name of `error` whose data does not say so itself.
     Time is linear in the bytes fed, however they are cut. More than *max_event_bytes* bytes without
     a whole event raise `LimitExceeded`.
     """
@@ -21,7 +25,10 @@ class EventReader:
         self._buffered_bytes = 0
         self._partial_line: list[bytes] = []
         self._data_lines: list[bytes] = []
+        self.has_read = False
+        """Whether anything of it was a field or a comment of such a stream."""
         self._is_first_line = True
+        self._is_error = False
         self._ended_in_cr = False
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -60,12 +67,23 @@ class EventReader:
             lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
         events = []
         for line in lines:
+            self.has_read = self.has_read or line.startswith(_FIELDS)
             if line.startswith(b"data:"):
                 self._data_lines.append(line[5:])
             elif line.startswith(b"error:"):
                 self._data_lines.append(b'{"error":%s}' % line[6:])
+            elif line.startswith(b"event:"):
+                self._is_error = line[6:].strip() == b"error"
             elif self._data_lines and not line:
                 if data := b"\n".join(self._data_lines).strip():
-                    events.append(data)
+                    events.append(_as_error(data) if self._is_error else data)
                 self._data_lines = []
+                self._is_error = False
         return events
+
+
+def _as_error(data: bytes) -> bytes:
+    """Return the *data* of an event that is an error as JSON that says so."""
+    if not data.startswith(b"{"):
+        return json.dumps({"error": data.decode(errors="replace")}).encode()
+    return data if b'"error"' in data else b'{"error":%s}' % data

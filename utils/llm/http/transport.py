@@ -39,6 +39,15 @@ class Insecure(Exception):
     """The server was reached, but cannot prove who it is; says why."""
 
 
+class _Response(http.client.HTTPResponse):
+    """A response that passes over every answer that only announces it, as early hints do."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        is_interim = 100 < status < 200 and status != http.client.SWITCHING_PROTOCOLS
+        return version, http.client.CONTINUE if is_interim else status, reason
+
+
 class CancellableTransport(httpx2.BaseTransport):
     """A transport with kept-alive connections, each for one exchange at a time.
 
@@ -180,6 +189,11 @@ class CancellableTransport(httpx2.BaseTransport):
         raise Stopped
 
     def _new_connection(self, url: httpx2.URL) -> http.client.HTTPConnection:
+        connection = self._plain_connection(url)
+        connection.response_class = _Response
+        return connection
+
+    def _plain_connection(self, url: httpx2.URL) -> http.client.HTTPConnection:
         proxy = self._proxy_to(url)
         host, port = (proxy.hostname or "", proxy.port) if proxy else (url.host, url.port)
         seconds = self._connect_seconds

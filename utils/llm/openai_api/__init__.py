@@ -7,13 +7,17 @@
 - event_shapes      The shapes in which servers send the parts of a streamed reply, brought to the
                     usual one.
 - request           The body of a chat-completions request, in bytes.
+- signatures        What a server signs a reply with, and wants back with it: Gemini's calls,
+                    OpenRouter's thoughts.
 - stream_parser     Parser of a streamed reply, from the data of its events to a whole `Completion`.
+- streamed_calls    The calls of a streamed reply, put together from the pieces that servers send of
+                    them.
 - wire_messages     The messages of a request in the form that a server takes.
 """
 
 EXPORTS = {
     "chat_completions": ["ChatCompletions", "token_count"],
     "request": ["RequestBody"],
-    "stream_parser": ["repair_surrogates", "with_ids"],
+    "streamed_calls": ["repair_surrogates", "with_ids"],
     "wire_messages": ["with_own_pictures"],
 }

@@ -97,7 +97,7 @@ class ChatCompletions:
         return TokenCounts(whole, cache_figures=place)
 
     def parse_models(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
-        return {str(row["id"]): None for row in rows}
+        return {name: None for name in map(_model_name, rows) if name}
 
     def usual(self, model: str) -> ServerProfile:  # noqa: ARG002 - nothing is known
         return ServerProfile()
@@ -114,6 +114,13 @@ def _cached(usage: Mapping[str, Any], place: CacheFigures) -> int:
     if place == "prompt_tokens_details":
         return token_count(usage.get(place), "cached_tokens")
     return token_count(usage, place)
+
+
+def _model_name(row: Any) -> str:
+    """Return the name in a *row* of a list of models, "" where it has none."""
+    if not isinstance(row, dict):
+        return row if isinstance(row, str) else ""
+    return str(row.get("id") or row.get("name") or row.get("model") or "")
 
 
 def token_count(counts: Any, name: str) -> int:

@@ -2,23 +2,61 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from utils.llm.completion import Wire
+from utils.llm.http.error_bodies import status_error
+from utils.text.strict_json import read_json
 
 _CALL_KEYS = ("tool_calls", "tool_call", "toolCalls")
 _CALL_PARTS = ("tool_use", "tool_call", "function_call")
 _PLACEHOLDERS = ("{}", "null", '""')
 """What stands for arguments that are yet to come."""
+_NO_REASONS = ("", "null", "none")
+_WAITING = ("queued", "pending", "waiting", "processing", "in_progress", "ping", "heartbeat")
+"""What an event says of itself that is a sign of life, whatever words are with it."""
+_LOOSE = json.JSONDecoder(parse_constant=lambda _: None)
+
+
+def read_event(data: bytes) -> Any:
+    """Return the JSON value of an event; a number that is none (`NaN`) is null.
+
+    A letter that was cut in two is replaced, but never in a call. Raises `ValueError`.
+    """
+    try:
+        return read_json(data.decode())
+    except ValueError:
+        text = data.decode(errors="replace")
+        if "\ufffd" in text and "arguments" in text:
+            raise
+        try:
+            return _LOOSE.decode(text)
+        except RecursionError as error:
+            raise ValueError("nested too deep") from error
 
 
 def choices_of(event: Wire) -> Iterator[Wire]:
     """Yield the choices of *event* that are of the first reply; none of another is wanted."""
     choices = event.get("choices") or ()
-    for choice in [choices] if isinstance(choices, dict) else choices:
+    for choice in filter(None, [choices] if isinstance(choices, dict) else choices):
         if str(choice.get("index") or 0) == "0":
             yield choice
+
+
+def finish_reason_of(choice: Wire) -> str:
+    """Return the reason for which the reply of *choice* ended, in small letters; "" for none."""
+    if not (reason := choice.get("finish_reason")):
+        return ""
+    reason = str(reason).strip().lower()
+    return "" if reason in _NO_REASONS else reason
+
+
+def usage_of(part: Wire) -> Wire:
+    """Return the counts of tokens in *part*, an event or a choice; {} where it has none."""
+    usage = part.get("usage") or (part.get("x_groq") or {}).get("usage")
+    return usage if isinstance(usage, dict) else {}
 
 
 def delta_of(choice: Wire) -> Wire:
@@ -34,11 +72,16 @@ def error_of(event: Mapping[str, Any]) -> Any:
     """Return the error that *event* brings, by that name or as a whole; None if it brings none."""
     error = event.get("error")
     if error and (not isinstance(error, dict) or any(error.values())):
+        return event if error is True else error
+    if "base_resp" in event and (error := status_error(event)):
         return error
     if "choices" in event:
         return None
-    is_error = event.get("object") == "error" or isinstance(event.get("message"), str)
-    return event if is_error or event.get("detail") else None
+    if str(event.get("status") or event.get("type")).lower() in _WAITING:
+        return None
+    has_words = any(isinstance(event.get(name), str) for name in ("message", "msg", "error_msg"))
+    is_error = event.get("object") == "error" or has_words
+    return event if is_error or event.get("detail") or event.get("errors") else None
 
 
 def call_pieces(delta: Wire) -> Iterator[Wire]:

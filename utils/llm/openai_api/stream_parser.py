@@ -6,15 +6,9 @@ thinking; where other servers are looser (no index, no id, `reasoning`), they ar
 
 from __future__ import annotations
 
-import json
-import secrets
-import string
-from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from utils.llm.calls.leaked_calls import MarkupGuard, calls_at, read_calls
-from utils.llm.calls.lenient_json import repair_object
 from utils.llm.calls.think_tag import ThinkTag, part_answer
 from utils.llm.completion import Completion, Delta, RawCall, Usage
 from utils.llm.http.reply_failures import (
@@ -24,6 +18,7 @@ from utils.llm.http.reply_failures import (
     filtered_reply,
     leaked_markup,
     overloaded,
+    refused_reply,
     too_many_calls,
 )
 from utils.llm.http.reply_limits import ReplyLimits
@@ -32,51 +27,30 @@ from utils.llm.openai_api.event_shapes import (
     choices_of,
     delta_of,
     error_of,
+    finish_reason_of,
     is_call_part,
     part_text,
+    read_event,
     thinking_text,
-    without_placeholder,
+    usage_of,
 )
-from utils.llm.repetition import ARGUMENT_CHARACTERS, TEXT_CHARACTERS, Repetition
-from utils.text.strict_json import is_json, read_json
+from utils.llm.openai_api.signatures import signatures
+from utils.llm.openai_api.streamed_calls import StreamedCalls, repair_surrogates, with_ids
+from utils.llm.repetition import TEXT_CHARACTERS, Repetition
+from utils.text.strict_json import is_json
 
-_ID_LETTERS = string.ascii_letters + string.digits
 _COMPLETE_REASONS = ("stop", "tool_calls", "function_call", "length")
+_FILTERED_REASONS = ("content_filter", "sensitive", "safety", "prohibited_content", "recitation")
+"""What a reason begins with that the provider's filter gave."""
 _THINKING_KEYS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
-_TRUNCATED_REASONS = ("length", "max_tokens", "max_output_tokens", "model_length")
+_TRUNCATED_REASONS = (
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "model_length",
+    "model_context_window_exceeded",
+)
 _FAILED_REASONS = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
-
-
-@dataclass
-class _Call:
-    id: str = ""
-    name: str = ""
-    pieces: list[str] = field(default_factory=list)
-    repetition: Repetition = field(default_factory=lambda: Repetition(0))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether its arguments are a whole object already, so that no more can come."""
-        looks_complete = bool(self.pieces) and self.pieces[-1].rstrip().endswith("}")
-        return looks_complete and is_json(self.arguments)
-
-    def add_name(self, name: str) -> None:
-        """Take in *name*: all of it, told once or with each piece, or the next part of it."""
-        is_next_part = bool(self.name) and not self.pieces and not name.startswith(self.name)
-        self.name = self.name + name if is_next_part else name or self.name
-
-    @property
-    def arguments(self) -> str:
-        """All of them: the pieces put together, or the last one where that holds the others.
-
-        Some servers send with each piece all that came before it, or all of it once more.
-        """
-        text = "".join(self.pieces)
-        if len(self.pieces) < 2 or is_json(text):
-            return text
-        *others, last = pieces = without_placeholder(self.pieces)
-        is_cumulative = all(after.startswith(before) for before, after in pairwise(pieces))
-        return last if is_cumulative or "".join(others) == last else "".join(pieces)
 
 
 class StreamParser:
@@ -94,16 +68,16 @@ class StreamParser:
         finds_markup: bool = True,
     ) -> None:
         self._max_calls = max_calls
-        self._ends_repetition = ends_repetition
         self._think_tag = ThinkTag()
         self._text_guard = MarkupGuard(is_on=finds_markup)
         self._thinking_guard = MarkupGuard()
-        self._calls: list[_Call] = []
-        self._call_at: dict[int, _Call] = {}
+        self._calls = StreamedCalls(max_calls, ends_repetition=ends_repetition)
         self._new_text = ""
         self._new_thinking = ""
         self._new_call_name = ""
         self._new_call_characters = 0
+        self._refusal = ""
+        self._reasoning_details: list[Any] = []
         self._has_text = self._has_thinking = False
         self._repetitions = {
             name: Repetition(TEXT_CHARACTERS * ends_repetition) for name in ("text", "thinking")
@@ -120,6 +94,8 @@ class StreamParser:
 
     def add(self, data: bytes) -> None:
         """Add one event. Raises `RequestFailed` for a broken one, `StreamError` for an error."""
+        while data.startswith(b"data:"):  # wrapped once more on its way
+            data = data[5:].strip()
         if data.strip(b'"[]') == b"DONE":
             self.is_done = True
             return
@@ -130,7 +106,12 @@ class StreamParser:
         if b"{" not in data:  # a sign of life
             return
         try:
-            self._add_event(read_json(data.decode()))
+            event = read_event(data)
+            if isinstance(event, list):
+                for one in event:
+                    self._add_event(one)
+            else:
+                self._add_event(event)
         except (ValueError, TypeError, AttributeError):  # no JSON, or of another shape
             raise broken_reply() from None
 
@@ -138,13 +119,17 @@ class StreamParser:
         if error := error_of(event):
             raise StreamError(error)
         self.model = str(event.get("model") or self.model)
-        if isinstance(usage := event.get("usage"), dict):
-            self.usage = usage or self.usage
+        if "usage" in event or "x_groq" in event:
+            self.usage = usage_of(event) or self.usage
         for choice in choices_of(event):
+            if error := choice.get("error"):
+                raise StreamError(error)
+            if "usage" in choice:
+                self.usage = usage_of(choice) or self.usage
             self._add_delta(delta_of(choice))
             if message := choice.get("message"):
                 self._add_delta(self._rest_of(message))
-            self.finish_reason = choice.get("finish_reason") or self.finish_reason
+            self.finish_reason = finish_reason_of(choice) or self.finish_reason
         if self._is_repeating:  # it would go on so to the limit of output
             self.finish_reason, self.is_done = "length", True
 
@@ -158,8 +143,8 @@ class StreamParser:
     @property
     def _is_repeating(self) -> bool:
         """Whether the reply says the same again and again."""
-        watched = (*self._repetitions.values(), *(call.repetition for call in self._calls))
-        return any(one.block for one in watched)
+        watched = self._repetitions.values()
+        return self._calls.is_repeating or any(one.block for one in watched)
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
         if text := delta.get("content") or delta.get("text"):
@@ -167,6 +152,10 @@ class StreamParser:
                 self._add_text(text)
             else:
                 self._add_parts(text if isinstance(text, list) else [text])
+        if isinstance(refusal := delta.get("refusal"), str):
+            self._refusal += refusal
+        if details := delta.get("reasoning_details"):
+            self._reasoning_details += details if isinstance(details, list) else [details]
         for name in _THINKING_KEYS:
             if thinking := delta.get(name):  # some servers send one thought under two names
                 self._add_thinking(thinking_text(thinking))
@@ -197,55 +186,8 @@ class StreamParser:
         self._repetitions["thinking"].feed(thinking)
 
     def _add_call(self, piece: dict[str, Any]) -> None:
-        """Add to a call what *piece* brings, which some servers repeat from the start."""
-        call = self._call_of(piece)
-        function = piece.get("function") or piece
-        call.id = str(piece.get("id") or call.id)
-        call.add_name(str(function.get("name") or ""))
-        argument_values = [
-            function[key] for key in ("arguments", "parameters", "input") if function.get(key)
-        ]
-        arguments = argument_values[0] if argument_values else ""
-        if not isinstance(arguments, str):
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        if arguments:
-            call.pieces.append(arguments)
-            call.repetition.feed(arguments)
-        self._new_call_name = call.name
-        self._new_call_characters += len(arguments)
-
-    def _call_of(self, piece: dict[str, Any]) -> _Call:
-        """Return the call that *piece* belongs to.
-
-        Servers that number no calls, or all of them 0, tell a new one by its new id; those that
-        give no ids either, by its name when the one before is whole.
-        """
-        index = piece.get("index") or 0
-        call = self._call_at.get(index)
-        new_id = str(piece.get("id") or "")
-        if call is None and self._calls and self._goes_on(self._calls[-1], new_id, piece):
-            call = self._calls[-1]
-        if call is None or self._begins_another(call, new_id, piece):
-            if len(self._calls) == self._max_calls:
-                raise too_many_calls(self._max_calls)
-            call = _Call(repetition=Repetition(ARGUMENT_CHARACTERS * self._ends_repetition))
-            self._calls.append(call)
-            self._call_at[index] = call
-        return call
-
-    @staticmethod
-    def _goes_on(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
-        """Return whether *piece*, under a number of its own, is a part of *call* all the same."""
-        has_name = bool((piece.get("function") or piece).get("name"))
-        return not has_name and new_id in ("", call.id) and not call.is_complete
-
-    @staticmethod
-    def _begins_another(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
-        has_name = bool((piece.get("function") or piece).get("name"))
-        if new_id:  # some give each piece an id of its own
-            is_other = bool(call.id) and new_id != call.id
-            return is_other and (has_name or call.is_complete)
-        return has_name and call.is_complete
+        self._new_call_name, characters = self._calls.add(piece)
+        self._new_call_characters += characters
 
     def take_delta(self) -> Delta | None:
         """Return the content since the last call as one delta, None if there is nothing to show."""
@@ -268,8 +210,10 @@ class StreamParser:
     def close(self) -> Delta | None:
         """Return what was still held back and may be shown. Raises `RequestFailed` for a broken
         stream."""
-        if self.finish_reason == "content_filter":
+        if self.finish_reason.startswith(_FILTERED_REASONS):
             raise filtered_reply()
+        if "malformed_function_call" in self.finish_reason:
+            raise leaked_markup()
         if self.finish_reason == "insufficient_system_resource":
             raise overloaded()
         if not self._is_ended:
@@ -297,36 +241,29 @@ class StreamParser:
             return True
         if self.finish_reason in _FAILED_REASONS or not (self.is_done or self.finish_reason):
             return False
-        return all(_is_object(repair_surrogates(call.arguments)) for call in self._calls)
+        return self._calls.are_whole
 
     def completion(self, usage: Usage) -> Completion:
         """Return the reply, closed before. Raises `RequestFailed` if nothing in it is of use."""
         is_cut = self.finish_reason in _TRUNCATED_REASONS
-        calls = self._streamed_calls(is_cut) or self._recovered_calls(is_cut)
+        calls = self._calls.read(is_cut=is_cut) or self._recovered_calls(is_cut)
         thought, text = part_answer(self._text_guard.text)
         if len(calls) > self._max_calls:  # written as markup
             raise too_many_calls(self._max_calls)
         if not text.strip() and not calls and not is_cut:
-            raise empty_reply()
+            if self._refusal.strip():
+                raise refused_reply(self._refusal)
+            raise empty_reply(self._thinking_guard.text)
+        calls_with_ids = with_ids(calls)
         return Completion(
             self._repetitions["text"].shortened(text),
             self._repetitions["thinking"].shortened(self._thinking_guard.text + thought),
-            with_ids(calls),
+            calls_with_ids,
             usage,
             is_cut,
+            signatures(calls_with_ids, self._reasoning_details),
             is_repeating=self._is_repeating,
         )
-
-    def _streamed_calls(self, is_cut: bool) -> list[RawCall]:
-        calls = []
-        for call in self._calls:
-            arguments = call.repetition.shortened(repair_surrogates(call.arguments))
-            is_call_cut = is_cut and (call is self._calls[-1] or not is_json(arguments))
-            if not is_cut:
-                arguments = _repaired_arguments(arguments)
-            name = call.name.partition("<|")[0].strip()  # gpt-oss lets its tokens through
-            calls.append(RawCall(call.id, name, arguments, is_call_cut))
-        return calls
 
     def _recovered_calls(self, is_cut: bool) -> list[RawCall]:
         """Return the calls written as markup, in the text or, of a reply without one, in thought.
@@ -355,46 +292,3 @@ def _is_intended_call(before: str, markup: str) -> bool:
     if calls is None:
         return not is_example(before, markup.rpartition(">")[2]) and is_intended(before, "", "")
     return is_intended(before, before[len(before.rstrip()) :], markup[end:])
-
-
-def _repaired_arguments(arguments: str) -> str:
-    """Return *arguments* repaired to the JSON of an object, or as they are if that fails."""
-    try:
-        return repair_object(arguments)
-    except ValueError:
-        return arguments
-
-
-def _is_object(arguments: str) -> bool:
-    try:
-        repair_object(arguments)
-    except ValueError:
-        return False
-    return True
-
-
-def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
-    """Give every call an id that no other has; those of the server are kept."""
-    seen: set[str] = set()
-    numbered = []
-    for number, call in enumerate(calls):
-        call_id = call.id if call.id and call.id not in seen else _new_id(number)
-        seen.add(call_id)
-        numbered.append(RawCall(call_id, call.name, call.arguments, call.is_cut))
-    return tuple(numbered)
-
-
-def _new_id(number: int) -> str:
-    """Return an id in DeepSeek's form."""
-    return f"call_{number:02d}_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
-
-
-def repair_surrogates(text: str) -> str:
-    """Return *text* with halves of surrogate pairs put together, or replaced where alone."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from utils.llm.completion import SIGNED, Wire
+from utils.llm.openai_api.signatures import signed_message
 from utils.llm.profiles.server_profile import CallContent, ServerProfile
 from utils.pictures import (
     Picture,
@@ -81,7 +82,9 @@ def serialize_message(
     message = dict(message)
     # DeepSeek answers 400 to a reply without its thoughts in a thinking call, and takes them, be
     # they empty, in any other; always sent, the bytes are the same in both.
-    message.pop(SIGNED, None)
+    signed = message.pop(SIGNED, None)
+    if signed and profile.signatures == "sent":
+        message = signed_message(message, signed)
     thoughts = message.pop("reasoning_content", None) or ""
     if profile.reasoning_content:
         message["reasoning_content"] = thoughts

@@ -45,7 +45,7 @@ class Refusal:
 
     @property
     def is_adaptable(self) -> bool:
-        """Whether another shape of the same request may help."""
+        """Whether another shape of the same request may help, by what it says."""
         if self.status == 404:  # OpenRouter's, where none of its servers takes tools
             return "support tool" in self.text
         return self.status in (400, 422) or (
@@ -120,6 +120,7 @@ def _parse_prompt_tokens(text: str) -> int:
         r"input token count \(([\d,]+)",
         r"keep the first ([\d,]+)",
         r"([\d,]+) of text input",
+        r"given: ([\d,]+)",
     ):
         if match := re.search(pattern, text, re.IGNORECASE):
             return _number(match[1])
@@ -145,6 +146,10 @@ def parse_window(text: str) -> int:
         r"model token limit: ([\d,]+)",
         r"cannot exceed ([\d,]+)",
         r"max size: ([\d,]+) tokens",
+        r"must have less than ([\d,]+) tokens",
+        r"max_new_tokens\W{1,3}must be <= ([\d,]+)",
+        r"prompt token count .{0,40}limit of ([\d,]+)",
+        r"while limit is ([\d,]+)",
     ):
         if match := re.search(pattern, text, re.IGNORECASE):
             return _number(match[1])
@@ -243,6 +248,24 @@ def _adapt_tool_choice(profile: ServerProfile, text: str) -> ServerProfile:
     return replace(profile, tool_choice="auto")
 
 
+def _adapt_reasoning_content(profile: ServerProfile, text: str) -> ServerProfile:
+    """Leave out the thoughts on earlier replies, or no more where they are missed.
+
+    Where they are there, be they empty, and missed all the same, no thinking is asked for.
+    """
+    if not re.search(r"reasoning_content.{0,40}(missing|required|must be)|missing", text):
+        return replace(profile, reasoning_content=False)
+    if not profile.reasoning_content:
+        return replace(profile, reasoning_content=True)
+    return replace(profile, thinking=False)
+
+
+def _refuse_signatures(profile: ServerProfile, _: str) -> ServerProfile:
+    """Send no signatures back where any were; else the text asks for what nobody has."""
+    is_sent = profile.signatures == "sent"
+    return replace(profile, signatures="refused") if is_sent else profile
+
+
 def _set_fields(**changes: Any) -> Callable[[ServerProfile, str], ServerProfile]:
     return lambda profile, _: replace(profile, **changes)
 
@@ -250,7 +273,7 @@ def _set_fields(**changes: Any) -> Callable[[ServerProfile, str], ServerProfile]
 _QUIRKS: Sequence[_Quirk] = (
     _Quirk(
         r"(maximum|available|model'?s?) (context|input)|context (length|window|size)|n_ctx"
-        r"|prompt is too long|max_model_len",
+        r"|prompt is too long|max_model_len|inputs. tokens|must have less than [\d,]+ tokens",
         _adapt_window,
     ),
     _Quirk(
@@ -258,7 +281,11 @@ _QUIRKS: Sequence[_Quirk] = (
         r"|tool_choice.{0,40}(required|missing|must be)",
         _adapt_tool_choice,
     ),
-    _Quirk(r"reasoning_content", _set_fields(reasoning_content=False)),
+    _Quirk(
+        r"thought.?signature|reasoning_details|encrypted_content|extra_content",
+        _refuse_signatures,
+    ),
+    _Quirk(r"reasoning_content", _adapt_reasoning_content),
     _Quirk(
         r"reasoning[_.]?effort|reasoning\.effort",
         _set_fields(reasoning_effort=False),
@@ -308,7 +335,8 @@ _QUIRKS: Sequence[_Quirk] = (
         _set_fields(parallel_calls=False),
     ),
     _Quirk(
-        r"tool.?call.{0,12}\bid\b.{0,80}(length|9|alphanumeric|a-z|pattern|characters)",
+        r"(tool.?(call|use).{0,12}\bid|toolUseId)\b.{0,80}(length|9|alphanumeric|a-z|pattern"
+        r"|characters)",
         _set_fields(call_ids="short"),
     ),
     _Quirk(
@@ -346,10 +374,10 @@ def adapted_profile(
     """Return *profile* adapted to *refusal*, None if that changes nothing.
 
     One habit a refusal, each at most once: a profile only ever asks for less. A refusal that
-    names nothing of ours teaches the plainest shape, if one *may_guess*; one of a prompt that
-    fills the window alone teaches nothing.
+    names nothing of ours teaches the plainest shape, if one *may_guess*, a failure (500) as well;
+    one of a prompt that fills the window alone teaches nothing.
     """
-    if not refusal.is_adaptable:
+    if not refusal.is_adaptable and not (may_guess and refusal.status == 500):
         return None
     matching = [quirk for quirk in _QUIRKS if quirk.matches(refusal.text)]
     if matching[:1] == [_QUIRKS[0]] and _is_window_full(refusal.text):

@@ -17,6 +17,7 @@ CacheFigures = Literal[
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
 SystemMessages = Literal["anywhere", "first", "none"]
 CallContent = Literal["text", "null", "absent", "named"]
+Signatures = Literal["none", "sent", "refused"]
 ProtocolName = Literal["native", "vcp"]
 
 
@@ -37,7 +38,8 @@ class ServerProfile:
     is whether an answer has to name its tool.
     *tool_choice* is what is said of the choice of tools: "none" where a server reads no calls, so
     that they come as text. *plain_schema* leaves out of the tools' schemas what not everybody
-    understands. *pictures* is whether a message may hold parts that are pictures. *thinks_by* and
+    understands. *pictures* is whether a message may hold parts that are pictures. *signatures* is
+    "sent" where replies come signed, and are sent back so. *thinks_by* and
     *rests_by* are how Claude is told to think and not to, "" where that is known of the model
     without asking. *cache_figures* is where the server counts the tokens that its cache had, "none"
     where what it says is not to be believed. *below_v1* is whether the API is found below `/v1` of
@@ -66,6 +68,7 @@ class ServerProfile:
     thinks_by: Literal["", "adaptive", "enabled"] = ""
     rests_by: Literal["", "disabled", "between_tools", "effort"] = ""
     pictures: bool = False
+    signatures: Signatures = "none"
     cache_figures: CacheFigures = "prompt_cache_hit_tokens"
     below_v1: bool = False
     probed: bool = False

@@ -149,6 +149,6 @@ def _may_be_key(text: str) -> bool:
 
 
 def _with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
-    from utils.llm.openai_api.stream_parser import with_ids
+    from utils.llm.openai_api.streamed_calls import with_ids
 
     return with_ids(calls)

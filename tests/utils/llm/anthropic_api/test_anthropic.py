@@ -172,13 +172,13 @@ def test_a_refusal_is_told_with_its_reason_and_not_asked_for_again() -> None:
             "ANTHROPIC_API_KEY",
         ),
         (ErrorResponse(403, "permission_error", "Not for you."), "key", "Not for you."),
-        (ErrorResponse(402, "billing_error", "Pay."), "balance", "platform.claude.com"),
+        (ErrorResponse(402, "billing_error", "Pay."), "balance", "is used up"),
         (
             ErrorResponse(
                 400, "invalid_request_error", "Your credit balance is too low to access it."
             ),
             "balance",
-            "platform.claude.com",
+            "is used up",
         ),
         (
             ErrorResponse(404, "not_found_error", "model: claude-x"),

@@ -84,12 +84,16 @@ WHOLE = {
     f"{ARGUMENTS}<|call|>",
     "functiongemma": "<start_function_call>call:create_file{path:<escape>a, b<escape>,"
     "content:<escape>{x}<escape>}<end_function_call>",
+    "gemma 4": '<|tool_call>call:create_file{path:<|"|>a, b<|"|>,'
+    'content:<|"|>{x}<|"|>}<tool_call|>',
+    "fence with a space": f"``` json\n{JSON}\n```",
     "react": f"Thought: I do it.\nAction: create_file\nAction Input: {ARGUMENTS}",
     "python": '[create_file(path="a", content="b")]',
     "tool_code": '```tool_code\nprint(create_file(path="a", content="b"))\n```',
     "cline": "<create_file>\n<path>a</path>\n<content>\nb\n</content>\n</create_file>",
     "end token": f"{JSON}<|im_end|>",
 }
+EMPTY_TAGS = "<tools></tools>\n"
 LEADS = ["", "I will make it now.\n", "The file does not exist, so I create it:\n\n", "好的。\n"]
 
 
@@ -102,6 +106,13 @@ def test_a_whole_call_at_the_end_is_a_call(form: str, lead: str) -> None:
     assert [call.name.removeprefix("functions.") for call in reading.calls] == ["create_file"]
     assert set(reading.calls[0].arguments) == {"path", "content"}
     assert reading.text in (lead.strip(), f"{lead}Thought: I do it.".strip())
+
+
+@pytest.mark.parametrize("form", ["bare", "fence", "hermes"])
+def test_empty_tags_before_a_call_are_nothing(form: str) -> None:
+    reading = find_calls(EMPTY_TAGS + WHOLE[form], judge)
+    assert reading is not None
+    assert (reading.is_sure, reading.text) == (True, "")
 
 
 @pytest.mark.parametrize("form", ["bare", "fence", "hermes", "function tag", "invoke", "mistral"])

@@ -124,6 +124,7 @@ EXPORTS = {
         "RedactsText",
         "RemembersWork",
         "RestsAfterTurns",
+        "RoutesTasks",
         "RunsForPerson",
         "RunsHooks",
     ],

@@ -47,10 +47,12 @@ from core.hooks import (
     RedactsText,
     RemembersWork,
     RestsAfterTurns,
+    RoutesTasks,
     RunsForPerson,
     RunsHooks,
 )
 from core.loop.approval_flow import arguments_preview
+from core.loop.depth import STANDARD, Route
 from core.redaction import map_strings
 from core.tools import Risk, RunningTool, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -93,6 +95,7 @@ class FeatureSet:
         self._file_followers = [one for one in features if isinstance(one, FollowsFiles)]
         self._spending = [one for one in features if isinstance(one, LimitsSpending)]
         self._starting = [one for one in features if isinstance(one, PreparesTurns)]
+        self._router = next((one for one in features if isinstance(one, RoutesTasks)), None)
         self._finishing = [one for one in features if isinstance(one, FinishesTurns)]
         self._resting = [one for one in features if isinstance(one, RestsAfterTurns)]
         self._bound = [one for one in features if isinstance(one, BindsToSession)]
@@ -289,6 +292,10 @@ class FeatureSet:
         """Be told that a turn is about to begin, before it has a number."""
         for one in self._starting:
             one.on_turn_start()
+
+    def route(self, line: str) -> Route:
+        """Return how deep the task goes that the person's *line* begins."""
+        return self._router.route(line) if self._router else STANDARD
 
     def on_turn_finished(self) -> None:
         """Be told that the turn came to its end, which nobody has seen yet."""

@@ -30,6 +30,7 @@ from utils.llm.completion import Usage
 
 if TYPE_CHECKING:
     from core.events import Informed
+    from core.loop.depth import Route
 
 # --- what the model and the person are told ------------------------------------------------------
 
@@ -285,6 +286,15 @@ class PreparesTurns(ABC):
         """Be told that a turn is about to begin, before it has a number."""
 
 
+class RoutesTasks(ABC):
+    @abstractmethod
+    def route(self, line: str) -> Route:
+        """Return how deep the task goes that the person's *line* begins; be quick.
+
+        Asked once, when *line* is kept.
+        """
+
+
 class FinishesTurns(ABC):
     @abstractmethod
     def on_turn_finished(self) -> None:
@@ -359,6 +369,7 @@ HOOKS: tuple[type[ABC], ...] = (
     FollowsFiles,
     LimitsSpending,
     PreparesTurns,
+    RoutesTasks,
     FinishesTurns,
     RestsAfterTurns,
     RunsHooks,

@@ -18,6 +18,7 @@ from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
 from modules.checks.feature import Checks
 from modules.checks.kept_checks import KeptChecks
+from modules.depth.feature import TaskDepth
 from modules.earlier_sessions import ADDRESS as SESSIONS
 from modules.earlier_sessions import EarlierSessions
 from modules.export import Export
@@ -140,6 +141,11 @@ def build_features(
         notes,
         memory,
         task_memory,
+        TaskDepth(
+            data.config,
+            None if settings.depth == "auto" else settings.depth,
+            lambda: todos.unfinished_work() is not None,
+        ),
         AskPerson(),
         instructions,
         Init(project, instructions, undo),

@@ -100,6 +100,7 @@ EXPORTS = {
         "BindsToSession",
         "ConfinesRuns",
         "ConfirmsCalls",
+        "DecidesFailures",
         "FinishesTurns",
         "FlagsCalls",
         "FollowsFiles",

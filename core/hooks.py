@@ -15,6 +15,7 @@ from core.conversation.messages import Record
 from core.conversation.proof import Proof
 from core.feature import (
     BrokenFiles,
+    FailedStep,
     HookEvent,
     HookVerdict,
     PlannedCheck,
@@ -295,6 +296,15 @@ class RoutesTasks(ABC):
         """
 
 
+class DecidesFailures(ABC):
+    @abstractmethod
+    def failed_step(self, tool: str) -> FailedStep | None:
+        """Return what the person is to decide where a task ends on a failed call of *tool*.
+
+        None where it just ends.
+        """
+
+
 class FinishesTurns(ABC):
     @abstractmethod
     def on_turn_finished(self) -> None:
@@ -370,6 +380,7 @@ HOOKS: tuple[type[ABC], ...] = (
     LimitsSpending,
     PreparesTurns,
     RoutesTasks,
+    DecidesFailures,
     FinishesTurns,
     RestsAfterTurns,
     RunsHooks,

@@ -7,6 +7,7 @@
                   that.
 - direct_calls    Calls without a model, which a person or a program makes of tools: in a turn of
                   their own.
+- failed_step     The step on which a task would end, failed: what the person decides about it.
 - hook_runs       Hooks of the person's and the project's: run around calls and at the end of a
                   task.
 - loop_detection  Loop detection: a small memory of the calls of a turn, to break loops.

@@ -30,6 +30,7 @@ from core.events import (
     Warned,
 )
 from core.loop.depth import STANDARD, Route
+from core.loop.failed_step import decide_failed_step
 from core.loop.hook_runs import may_end
 from core.loop.loop_detection import LoopDetector
 from core.loop.nudges import Nudges
@@ -195,7 +196,7 @@ def _step(
             )
         ):
             return None
-        return (yield from _end(context, reply_read, task, is_last=step == context.step_limit))
+        return (yield from _end(context, reply_read, task, step))
     task.nudges.was_asked_to_call = False
     if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _record_conclusion(context, reply)
@@ -203,12 +204,21 @@ def _step(
 
 
 def _end(
-    context: TurnContext, reply_read: ReplyRead, task: _Task, *, is_last: bool
+    context: TurnContext, reply_read: ReplyRead, task: _Task, step: int
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
-    """Return the end of a task whose last word was said, None where it goes on all the same.
+    """Return the end of a task whose last word was said in *step*, None where it goes on all the
+    same.
 
-    No check lets it go on whose reply is the last that it may have.
+    Nothing lets it go on whose reply is the last that it may have.
     """
+    is_last = step == context.step_limit
+    if task.failed_tool and not is_last:
+        fate = yield from decide_failed_step(context, task.failed_tool, step, task.approval_timer)
+        if fate == "goes on":
+            task.failed_tool = ""
+            return None
+        if fate == "ends":
+            return task.end("done")
     if not (yield from may_end(context, was_held=task.was_held)):
         task.was_held = True
         return None

@@ -1,5 +1,7 @@
 """Depth of tasks: what a line says of it, and the rules for that, ours and the person's.
 
+- decision_stops  Stops of a deep task: at decisions that the model marks, and after a step that
+                 failed.
 - feature        Depth of tasks: social, brief, standard or deep, by rules that the person can see
                  and edit.
 - line_rules     Rules by which a line says how deep its task is, in English and Chinese.
@@ -9,4 +11,7 @@
                  Chinese.
 """
 
-EXPORTS = {"feature": ["DEPTH_LABELS", "TaskDepth"]}
+EXPORTS = {
+    "decision_stops": ["DecisionStops", "deep_note"],
+    "feature": ["DEPTH_LABELS", "TaskDepth"],
+}

@@ -18,7 +18,7 @@ from core.hooks import (
     ProvidesStatus,
     RoutesTasks,
 )
-from core.loop.depth import Depth, Route
+from core.loop.depth import STANDARD, Depth, Route
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.system.shared_file import SharedFile, Stamp
 from utils.text.lines import parse_number
@@ -43,18 +43,24 @@ _PREFERENCES = "Preferences of the person:"
 class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsState, BindsToSession):
     """Finds out how deep each task goes, by the rules and by those in the file *path*.
 
-    *chosen* is what the settings say, "" for the rules. *has_open_work* tells whether the last task
+    *chosen* is what the settings say, None for the rules; *deep_note* is what the model is told of
+    a deep task. *has_open_work* tells whether the last task
     has left something to do.
     """
 
     _session: SessionHandle
 
     def __init__(
-        self, path: Path, chosen: Depth | None, has_open_work: Callable[[], bool] = lambda: False
+        self,
+        path: Path,
+        chosen: Depth | None,
+        deep_note: str,
+        has_open_work: Callable[[], bool] = lambda: False,
     ) -> None:
         self._file = SharedFile(path)
         self._set = self._chosen = chosen
         self._is_kept = False
+        self._deep_note = deep_note
         self._has_open_work = has_open_work
         self._last: Judged | None = None
         self._problem: Text | None = None
@@ -84,8 +90,10 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
                 return Route("social", reply_tokens=MAX_SOCIAL_TOKENS, may_think=False)
             case "brief":
                 return Route("brief", BRIEF_NOTE, may_think=False)
-            case depth:
-                return Route(depth)
+            case "deep":
+                return Route("deep", self._deep_note)
+            case _:
+                return STANDARD
 
     def _is_something_open(self) -> bool:
         """Return whether the person may mean to answer: a question, or a task that did not end."""

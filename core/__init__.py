@@ -82,6 +82,8 @@ EXPORTS = {
         "BrokenFiles",
         "Command",
         "CommandSpec",
+        "Decided",
+        "FailedStep",
         "Feature",
         "HookEvent",
         "HookVerdict",

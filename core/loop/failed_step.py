@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Literal
 
-from core.conversation.messages import Context
+from core.conversation.messages import Context, ResultState
 from core.events import Event, Reply, ToolFinished, ToolStarted
 from core.loop.tool_calls import ApprovalTimer, question_event
 from core.loop.turn_context import TurnContext
@@ -35,7 +35,7 @@ def decide_failed_step(
     decided = failed.decide(None if is_stopped else answer)
     outcome = map_strings(decided.outcome, context.features.redact)
     seconds = timer.seconds - waited_before
-    state = "stopped" if is_stopped else "done"
+    state: ResultState = "stopped" if is_stopped else "done"
     context.on_files_changed(outcome)
     yield ToolFinished(call_id, _ASKS, state, outcome.card, seconds, outcome.changes)
     if is_stopped:

@@ -210,7 +210,7 @@ WORD_RULES = (
 )
 RULES = (
     Rule(
-        "social",
+        "courtesies",
         "social",
         phrase("Nothing but thanks, a greeting, a goodbye or praise"),
         lambda text: how_social(text) != "no",

@@ -108,7 +108,7 @@ def test_words_in_the_line_go_before_what_was_chosen_and_that_before_rules() -> 
 
 def test_a_rule_that_is_off_does_not_count() -> None:
     assert judge("what is a monad?", off={"question"}).depth == "standard"
-    assert judge("thanks", off={"social"}).depth == "standard"
+    assert judge("thanks", off={"courtesies"}).depth == "standard"
     assert judge("briefly: hm", off={"words-brief"}).depth == "standard"
 
 

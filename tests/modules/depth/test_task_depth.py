@@ -220,15 +220,17 @@ def test_the_file_is_the_persons_to_edit(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as opened:
         opened.data.config.write_text(
             "# Mine\n\n## 偏好\n\n- 用中文回答\n\n## 深度\n\n<!-- - deep: main -->\n"
-            "- 标准：main\n- 关闭：social\n- nonsense\n"
+            "- 标准：main\n- 关闭：courtesies\n- nonsense\n"
         )
         assert depth_of(opened, "Where is main()?") == "standard"
         assert depth_of(opened, "thanks") == "standard"
         assert "用中文回答" in json.dumps(opened.model.requests[0], ensure_ascii=False)
         assert ["no rule", "", "nonsense"] in rows(opened.terminal)
         rows(opened.terminal, "/depth add brief: why")
-        assert opened.data.config.read_text().endswith("- 关闭：social\n- nonsense\n- brief: why\n")
-        rows(opened.terminal, "/depth on social")
+        assert opened.data.config.read_text().endswith(
+            "- 关闭：courtesies\n- nonsense\n- brief: why\n"
+        )
+        rows(opened.terminal, "/depth on courtesies")
         assert depth_of(opened, "thanks") == "social"
 
 

@@ -14,7 +14,7 @@ from core.events import CommandAnswered, Informed, PersonQuestion
 from core.feature import Decided, FailedStep, Feature, SessionHandle
 from core.hooks import BindsToSession, DecidesFailures, ProposesCommands
 from core.tools import Outcome
-from utils.i18n import Text, UserError, phrase
+from utils.i18n import Phrase, UserError, phrase
 
 CONTINUE, REVISE, ROLL_BACK = phrase("Continue"), phrase("Revise"), phrase("Roll back")
 RETRY, SKIP = phrase("Retry"), phrase("Skip")
@@ -50,7 +50,7 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
     def __init__(self, note: str, undo_turn: Callable[[int], CommandAnswered]) -> None:
         self._note = note
         self._undo_turn = undo_turn
-        self._unasked: list[Text] = []
+        self._said: list[Informed] = []
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._session = session_handle
@@ -92,9 +92,8 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         return FailedStep(question, decide)
 
     def proposals(self) -> Sequence[Informed]:
-        unasked, self._unasked = self._unasked, []
-        what = (phrase("Would have asked: {question}", question=one) for one in unasked)
-        return [Informed(one, is_result=True) for one in what]
+        said, self._said = self._said, []
+        return said
 
     def _is_deep(self) -> bool:
         """Return whether the task at hand is told of stops; that stays so when it is resumed."""
@@ -107,7 +106,8 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         return False
 
     def _go_on_unasked(self, question: PersonQuestion) -> Outcome:
-        self._unasked.append(question.text)
+        what = phrase("Would have asked: {question}", question=question.text)
+        self._said.append(Informed(what, is_result=True))
         text = "Nobody is here to answer: go on as seems best to you, and say what you decided."
         return Outcome(
             text, TextCard(phrase("Nobody is here to decide; it goes on."), question.text)
@@ -120,6 +120,8 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
             text = f"The person wants this task rolled back. Nothing was: {problem.message}"
             return Outcome(text, TextCard(ROLL_BACK, problem.message))
         card: Card = answered.card or TextCard(ROLL_BACK)
+        if isinstance(title := card.title, Phrase):  # it tells how to bring all of it again
+            self._said.append(Informed(title))
         text = (
             "The person rolled back what this task did to the files; what became of each is told "
             "before your next reply. Do not do it again: say in short how things stand."
@@ -128,10 +130,10 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
 
 
 _TOLD = {
-    str(CONTINUE): "The person answers: Continue. Go on as you proposed.",
+    str(CONTINUE): "The person answers: Continue",
     str(REVISE): (
-        "The person answers: Revise. Do not do it so: propose another way or ask what to change."
+        "The person wants it revised. Do not do it so: propose another way or ask what to change."
     ),
-    str(RETRY): "The person answers: Retry. Try the failed step again, with what you know now.",
-    str(SKIP): "The person answers: Skip. Leave out the failed step, and go on with the rest.",
+    str(RETRY): "The person says: try the failed step again, with what you know now.",
+    str(SKIP): "The person says: leave out the failed step, and go on with the rest.",
 }

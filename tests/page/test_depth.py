@@ -33,4 +33,4 @@ def test_a_decision_is_offered_in_the_language_of_the_page(served_page: ServedPa
     expect(choices).to_have_text(["1继续", "2修改方案", "3回滚"])
     choices.first.click()
     expect(replies(page).last).to_contain_text("好了。")
-    assert "Go on as you proposed" in served_page.model.requests[-1][-1]["content"]
+    assert "The person answers: Continue" in served_page.model.requests[-1][-1]["content"]

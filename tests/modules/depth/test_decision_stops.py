@@ -71,7 +71,7 @@ def test_only_a_deep_task_is_told_of_stops(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ("Continue", "Go on as you proposed"),
+        ("Continue", "The person answers: Continue"),
         ("Revise", "propose another way"),
         ("With Redis, please", "The person answers: With Redis, please"),
     ],
@@ -84,6 +84,14 @@ def test_the_task_goes_on_as_the_person_decides(tmp_path: Path, answer: str, exp
         assert expected in told(opened)
 
 
+def test_only_what_the_person_agreed_to_is_offered_to_be_remembered(tmp_path: Path) -> None:
+    replies = [decision(), decision(), text_reply("Done.")]
+    with assembled_terminal(tmp_path, *replies) as opened:
+        events = run(opened, DEEP, Reply(True, text="Revise"), Reply(True, text="Continue"))
+        (offer,) = [str(e.what) for e in events if isinstance(e, Informed)]
+        assert "Sessions go into the database. → Continue" in offer
+
+
 def test_roll_back_undoes_what_the_task_did_to_files_and_can_be_redone(tmp_path: Path) -> None:
     replies = [write("new.txt", "new"), decision(), text_reply("Rolled back.")]
     with assembled_terminal(tmp_path, text_reply("Noted."), *replies) as opened:
@@ -94,6 +102,7 @@ def test_roll_back_undoes_what_the_task_did_to_files_and_can_be_redone(tmp_path:
         assert (opened.root / "mine.txt").read_text() == "mine"
         finished = [e for e in events if isinstance(e, ToolFinished) and e.name == "ask_person"]
         assert [change.path for change in finished[0].changes] == ["new.txt"]
+        assert [e for e in events if isinstance(e, Informed) and "/redo" in str(e.what)]
         assert "rolled back" in json.dumps(opened.model.requests[-1])
         run_turn(opened.terminal, "/redo")
         assert (opened.root / "new.txt").read_text() == "new"
@@ -146,7 +155,7 @@ def test_other_questions_roll_nothing_back(tmp_path: Path, line: str, choices: l
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"), [("Retry", "Try the failed step again"), ("Skip", "Leave out")]
+    ("answer", "expected"), [("Retry", "try the failed step again"), ("Skip", "leave out")]
 )
 def test_after_a_failed_step_the_task_goes_on_as_decided(
     tmp_path: Path, answer: str, expected: str

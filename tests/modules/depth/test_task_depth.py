@@ -128,6 +128,19 @@ def test_only_the_limit_of_the_reply_differs_in_the_bytes(writer_class: Any) -> 
     assert body(140, think=True) == body(0, think=True)
 
 
+def test_the_request_of_thanks_begins_with_the_bytes_of_the_one_before() -> None:
+    writer = RequestWriter(max_tokens=8_000, context_limit=100_000, effort="high")
+    tool = {"name": "look", "description": "Look.", "parameters": {"type": "object"}}
+    tools: Sequence[Wire] = [{"type": "function", "function": tool}]
+    messages: list[Wire] = [{"role": "user", "content": "Write it."}]
+    first = writer.write("deepseek-flash", messages, tools, think=False)
+    messages += [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "谢谢"}]
+    second = writer.write("deepseek-flash", messages, tools, think=False, reply_tokens=140)
+    kept = first[: first.index(b'],"thinking"')]
+    assert b"Write it." in kept
+    assert second.startswith(kept)
+
+
 def test_a_simple_question_is_told_to_be_brief_behind_the_line(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, text_reply("A module."), mode="think") as opened:
         run_turn(opened.terminal, "What does config.py do?")

@@ -130,62 +130,86 @@ _ALL = rf"(?:{_WHOLE}|all|every|everything|backend|front ?end|architecture|from 
 _LANGUAGES = (
     r"(?:go|golang|rust|c\+\+|c#|java|kotlin|python|typescript|javascript|swift|elixir|ruby|zig)"
 )
+_THINGS = (
+    r"(?:apps?|application|project|code|backend|back end|front ?end|system|service|engine|web ?site"
+    r"|site|server|library|framework|compiler|interpreter|platform|product|stack|api|game|web ?app"
+    r"|marketplace|shop|repo(?:sitory)?|code ?base)"
+)
 _SMALL = r"(?!.*\b(?:function|method|line|script|loop|test|sentence|query|class|variable|file)\b)"
 _BIG_CHANGE = _any_of(
     r"\b(?:refactor|rewrite|restructure|reorgani[sz]e|redesign|re-?architect|overhaul|migrate|port|"
-    rf"moderni[sz]e|rework)\b.*\b{_ALL}\b",
+    rf"moderni[sz]e|modulari[sz]e|decompose|rework)\b.*\b{_ALL}\b",
+    r"\b(?:add|introduce|apply|implement|write|extract|unify|standardi[sz]e|document|transform)\b"
+    r".*\b(?:throughout|(?:whole|entire) (?:project|app|application|code ?base|system|repository)"
+    r"|across (?:the|all))\b",
+    rf"\b(?:rewrite|rebuild|redesign|restructure|reorgani[sz]e) (?:the|our|this|my) (?:\w+ ){{0,2}}"
+    rf"{_THINGS}\b",
+    r"\b(?:thorough|comprehensive|complete|full) (?:security )?(?:analysis|review|audit)\b",
     r"\b(?:convert|replace|move|translate|clean up|audit|review|analy[sz]e|optimi[sz]e|upgrade)\b"
     rf".*\b{_WHOLE}\b",
+    r"\bmove (?:us|the (?:whole )?(?:app|project|site|service|database)) from\b",
     r"\bconvert (?:all|every)\b.*\bfrom\b.*\bto\b",
     r"\b(?:redesign|overhaul|re-?architect)\b.*\b(?:systems?|architecture|layer|engine|api|schema|"
     r"database|app|application|framework|pipeline|modules?|plugins?|workflow|structure|how)\b",
     rf"^{_SMALL}.*\b(?:rewrite|re-?implement|port)\b.*\b(?:in|to) {_LANGUAGES}\b",
-    r"\bmigrate\b.*\b(?:from|to)\b|\b(?:plan|prepare)\b.*\b(?:migration|upgrade|transition)\b",
+    r"\bmigrate\b.*\b(?:from|to)\b|\b(?:plan|prepare)\b.*\b(?:migration|upgrade|transition|rewrite|redesign)\b",
     r"\b(?:split|break)\b.*\b(?:monolith|application|app|backend)\b.*\binto\b",
     r"(?:重构|重写|改写|改造|移植|重组|重新实现).*(?:整个|所有|全部|整套|全面|代码库|[后前]端|架构)",
     r"(?:整个|所有|全部|整套|全面|从零|从头).*(?:重构|重写|改写|改造|移植|重组|重新实现)",
     r"(?:升级|替换|审计|审查|分析|优化|检查|转换).*(?:整个|整条|整套|代码库|全项目)",
-    r"(?:整个|整条|整套|代码库|全项目|全面).*(?:升级|替换|审计|审查|分析|优化|检查|转换)",
+    r"(?:整个|整条|整套|代码库|全项目|全面).*(?:转[成为换]|换成|国际化|升级|替换|审计|审查|分析|优化|检查|转换)",
     r"迁移(?:到|至)|迁移.*计划|重新(?:设计|架构)(?!.*(?:按钮|图标|标志|颜色))",
     rf"用\s*{_LANGUAGES}\s*(?:重写|重新实现)(?!.*(?:函数|方法|脚本|循环|测试|这一?[段行个]))",
-    r"(?:单体|应用|项目|系统).*拆(?:分)?[成为]",
+    r"(?:单体|应用|项目|系统).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|改造|升级|优化)",
+    r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
+    r"(?!.*(?:搜索|查找|列出|统计|运行|跑|显示))",
 )
 _BIG_WORK = _any_of(
     r"\b(?:design|plan) and (?:implement|build|develop|write|carry out|execute)\b",
     r"\bdesign\b.*\b(?:architecture|system)\b.*\b(?:build|implement|develop) it\b",
     r"\b(?:build|create|develop|implement|write|make)\b(?: me)? (?:an?|the|our)? ?"
     r"(?:complete|full(?:y|-stack)?|entire|whole|production[- ]ready|end[- ]to[- ]end)\b",
-    r"\b(?:build|create|develop|implement|write)\b.*\bfrom scratch\b",
+    r"\b(?:build|create|develop|implement|write)\b.*\bfrom (?:scratch|the ground up)\b",
+    rf"\b(?:build|develop|design)(?: me)? (?:an?|our)(?! (?:small|simple|tiny|minimal|little))"
+    rf"(?: [\w-]+){{0,3}} {_THINGS}(?=[.,!]| (?:for|with|that|which|to|using|in|where)\b|$)",
     r"设计(?:并|和|与)(?:实现|开发|搭建)|设计.*架构|制定.*计划并",
     r"(?:从零|从头)(?:开始)?(?:开发|实现|搭建|构建|写|做)",
     r"(?:搭建|开发|实现|构建|编写|做|写)(?:一[个套款])?(?:完整|全套|全栈|端到端)的",
+    r"(?:搭建|开发|构建|设计|打造)一[个套款](?!简单|小的|小型|小工具).{0,12}"
+    r"(?:网站|平台|系统|应用|小程序|游戏|编译器|解释器|框架|引擎|商城)",
+)
+_POLITELY = re.compile(
+    r"^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*(?:(?:can|could|would) you (?:please )?tell me"
+    r"|(?:do )?you know|tell me|please tell me|i(?:'d| would) like to know|i want to know|remind me"
+    r"|any idea)? *|^(?:请问|你好[,，]|告诉我|你知道|我想知道|想问一下)+[,，]?",
+    re.IGNORECASE,
 )
 _ASKS = _any_of(
-    r"^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*"
-    r"(?:what(?:'s|’s| is| are| was| were| does| do| did| time)"
-    r"|where(?:'s|’s| is| are| was| do| does| did)|who(?:'s|’s|se)?|when|which"
-    r"|how (?:many|much|old|big|large|long|often|far)|is there|are there|is (?:it|this|that|the)"
-    r"|are (?:these|those|the)|do(?:es)?|did|has|have|was|were) .*\?$",
-    r"^(?:(?!为什么|为何)[^?？])*(?:什么|在哪|哪[里儿个些种一]|多少|几[个行次年]|谁|何时|有没有|是不是|吗)"
-    r"[^。！；]*[?？]?$",
+    r"(?:what|where|who(?:se)?|when|which|how (?:many|much|old|big|large|long|often|far)|is|are"
+    r"|do(?:es)?|did|has|have|was|were)(?:['’]s|['’]re)?\b.*\?",
+    r"(?:what|where|who)(?:['’]s| is| are| does)\b.{1,60}|how (?:many|much|old)\b.{1,60}",
+    r"(?=.*[\u4e00-\u9fff])(?:(?!为什么|为何)[^?？])*(?:什么|啥|干嘛|在哪|哪[里儿个些种一年天]"
+    r"|多[少大久长]|几[个行次年种类]|谁|何时|有没有|是不是|是否|吗)[^。！；]*[?？]?",
 )
 _ASKS_FOR_WORK = _any_of(
-    r"\b(?:fix|mend|correct|repair|change|add|write|create|make|implement|update|remove|delete|rename"
-    r"|move|run|start|stop|commit|push|pull|install|build|refactor|please|should|could|would|about|wrong"
-    r"|bugs?|fails?|failing|failed|broken|crash(?:es)?|slow|problem|cause|best|pass|passes|i|we|me)\b",
-    r"[?？。！;；]\s*\S|[.!]\s+\S",
-    r"怎[么样]|如何|为何|帮|请|麻烦|给我|修[复好改]|改[成为一改]|添加|加[上一]|增加|写[一个出]|编写|删|去掉|移除"
-    r"|[运执]行|跑|提交|推送|创建|新建|实现|重构|重写|安装|更新|升级|检查|审查|重命名|替换|优化|部署|生成|翻译"
-    r"|能不能|可不可以|可以|[能要]否|要不要|该|[报出]错|错误|失败|崩溃|慢|问题|然后|看看|继续|再",
+    r"\b(?:fix|mend|correct|repair|change|add|write|create|make|implement|update|remove|delete"
+    r"|rename|run|start|stop|commit|push|install|build|refactor|please|should|could|would|about"
+    r"|wrong|bugs?|fail(?:s|ing|ed|ure)?|broken|crash(?:es)?|slow|problem|cause|best|better|pass"
+    r"|passes|instead|then|me|going on|next|what can|try|show|check|ready|done)\b",
+    r"[?？。！;；]\s*\S|[.!]\s+\S|[,，]\s*(?:and|so|but|然后|再|顺便)",
+    r"怎[么样]|如何|为何|帮|请|麻烦|给我|修[复好改]|改[成为一改]|添加|加[上一]|增加|写[一个出]|编写|删",
+    r"去掉|移除|运行(?!在|时)|执行|跑|(?<!次)提交(?!记录|历史|者)|推送|创建(?!了|者|时间|于)|新建|实现(?!了)|重构|重写|安装",
+    r"更新(?!时间|是|于)|升级|检查|审查|重命名|替换|优化|部署|生成|翻译|能不能|可不可以|可以|[能要]否|要不要"
+    r"|该|[报出]错|错误|失败|崩溃|慢|问题|然后|看看|继续|再",
 )
 
 
 def _is_simple_question(text: str) -> bool:
-    body = text.rstrip("?？ ")
+    body = _POLITELY.sub("", text.rstrip("?？ .。"), count=1)
     if len(text) > _MAX_QUESTION or "\n" in text or _ASKS_FOR_WORK.search(body):
         return False
-    is_chinese = re.search(r"[\u4e00-\u9fff]", text) is not None
-    return _ASKS.search(text) is not None and (is_chinese or text.endswith("?"))
+    mark = "?" if text.endswith(("?", "？")) else ""
+    return _ASKS.fullmatch(body + mark) is not None
 
 
 WORD_RULES = (

@@ -22,7 +22,7 @@ def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
     wrong = [one for one in wrong if one[1] != one[2]]
     right = len(labelled) - len(wrong)
     print(f"depth, {name}: {right} of {len(labelled)} ({right / len(labelled):.1%})")  # noqa: T201
-    assert len(labelled) >= 125
+    assert len(labelled) >= 190
     assert right >= LEAST_ACCURACY * len(labelled), wrong
 
 

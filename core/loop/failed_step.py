@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Literal
 
-from core.conversation.messages import Context, ResultState
+from core.cards import TextCard
+from core.conversation.messages import Context
 from core.events import Event, Reply, ToolFinished, ToolStarted
 from core.loop.tool_calls import ApprovalTimer, question_event
 from core.loop.turn_context import TurnContext
 from core.redaction import map_strings
+from utils.i18n import phrase
 from utils.waiting import Stopped
 
 _ASKS = "Onefold"
@@ -30,16 +32,16 @@ def decide_failed_step(
     yield ToolStarted(call_id, _ASKS, {})
     waited_before = timer.seconds
     reply = yield from timer.ask(question_event(call_id, _ASKS, failed.question))
-    is_stopped = context.stop.is_set()
-    answer = None if reply is None else reply.text.strip() if reply.yes else ""
-    decided = failed.decide(None if is_stopped else answer)
-    outcome = map_strings(decided.outcome, context.features.redact)
     seconds = timer.seconds - waited_before
-    state: ResultState = "stopped" if is_stopped else "done"
-    context.on_files_changed(outcome)
-    yield ToolFinished(call_id, _ASKS, state, outcome.card, seconds, outcome.changes)
-    if is_stopped:
+    if context.stop.is_set():
+        card = TextCard(phrase("Interrupted."))
+        yield ToolFinished(call_id, _ASKS, "stopped", card, seconds)
         raise Stopped
+    answer = None if reply is None else reply.text.strip() if reply.yes else ""
+    decided = failed.decide(answer)
+    outcome = map_strings(decided.outcome, context.features.redact)
+    context.on_files_changed(outcome)
+    yield ToolFinished(call_id, _ASKS, "done", outcome.card, seconds, outcome.changes)
     if not decided.goes_on:
         return "ends" if answer else "undecided"
     context.record(Context(outcome.text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.cards import Card, TextCard
+from core.cards import Card, TableCard, TextCard
 from core.conversation.messages import Context
 from core.events import CommandAnswered, Informed, PersonQuestion
 from core.feature import Decided, FailedStep, Feature, SessionHandle
@@ -120,8 +120,8 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
             text = f"The person wants this task rolled back. Nothing was: {problem.message}"
             return Outcome(text, TextCard(ROLL_BACK, problem.message))
         card: Card = answered.card or TextCard(ROLL_BACK)
-        if isinstance(title := card.title, Phrase):  # it tells how to bring all of it again
-            self._said.append(Informed(title))
+        if isinstance(card, TableCard) and isinstance(card.title, Phrase):
+            self._said.append(Informed(card.title))  # it tells how to bring all of it again
         text = (
             "The person rolled back what this task did to the files; what became of each is told "
             "before your next reply. Do not do it again: say in short how things stand."

@@ -185,6 +185,25 @@ def test_who_does_not_answer_ends_the_task_as_it_stands(tmp_path: Path) -> None:
         assert not [e for e in events if isinstance(e, Informed) and e.is_result]
 
 
+def test_a_stop_at_the_question_ends_the_task(tmp_path: Path) -> None:
+    replies = [write("new.txt", "new"), failing(), text_reply("It failed.")]
+    with assembled_terminal(tmp_path, *replies) as opened:
+        events: list[Event] = []
+
+        def show(event: Event) -> Reply | None:
+            events.append(event)
+            if isinstance(event, ApprovalAsked) and event.risk == "question":
+                opened.terminal.stop.set()
+            return None
+
+        drive(opened.terminal.run_line(DEEP), show)
+        finished = events[-1]
+        assert isinstance(finished, TurnFinished)
+        assert finished.why == "stopped"
+        assert (opened.root / "new.txt").exists()
+        assert not [e for e in events if isinstance(e, Informed)]
+
+
 def test_a_standard_task_ends_on_a_failed_step_without_a_question(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, failing(), text_reply("It failed.")) as opened:
         assert questions(run(opened, "fix the failing test")) == []

@@ -62,6 +62,9 @@ class Settings:
     lang: Language | Literal[""] = field(default="", metadata=kinds.choice("", "en", "zh"))
     model: str = field(default="deepseek-flash", metadata=kinds.name())
     mode: Literal["fast", "think"] = field(default="fast", metadata=kinds.choice("fast", "think"))
+    depth: Literal["auto", "brief", "standard", "deep"] = field(
+        default="auto", metadata=kinds.choice("auto", "brief", "standard", "deep")
+    )
     effort: str = field(default="high", metadata=kinds.choice("low", "high", "max"))
     protocol: Literal["", "native", "vcp"] = field(
         default="", metadata=kinds.choice("", "native", "vcp")

@@ -145,12 +145,14 @@ class Warned:
 class Informed:
     """Something worth a word that wants nothing of the person; *changes* came with it.
 
-    *command* is the slash command that does what it proposes, "" where it proposes nothing.
+    *command* is the slash command that does what it proposes, "" where it proposes nothing. What
+    *is_result* is told with the answer of a task that nobody watched.
     """
 
     what: Phrase
     changes: tuple[Change, ...] = ()
     command: str = ""
+    is_result: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from utils.i18n import Phrase, Text, phrase
 if TYPE_CHECKING:
     from core.conversation.history import History
     from core.conversation.messages import Record, ToolCall
+    from core.events import PersonQuestion
     from core.observer import Observer
-    from core.tools import Toolbox
+    from core.tools import Outcome, Toolbox
 
 _CHOICES = re.compile(r" \[([^\[\]]+)\]")
 _CHOICE = re.compile(r"[a-z][a-z-]*")
@@ -132,6 +133,22 @@ class Question:
     why: Phrase
     card: Card
     answer: Callable[[Answer], Phrase]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What came of a person's decision; the task *goes_on* with what the model reads of it."""
+
+    outcome: Outcome
+    goes_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FailedStep:
+    """A decision about a step that failed: *decide* takes the answer, None being nobody's."""
+
+    question: PersonQuestion
+    decide: Callable[[str | None], Decided]
 
 
 HookEvent = Literal["PreToolUse", "PostToolUse", "Stop"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.cards import Card, Change
 from core.feature import (
+    FailedStep,
     Feature,
     HookEvent,
     HookVerdict,
@@ -23,6 +24,7 @@ from core.hooks import (
     BindsToSession,
     ConfinesRuns,
     ConfirmsCalls,
+    DecidesFailures,
     FinishesTurns,
     FlagsCalls,
     FollowsFiles,
@@ -47,10 +49,12 @@ from core.hooks import (
     RedactsText,
     RemembersWork,
     RestsAfterTurns,
+    RoutesTasks,
     RunsForPerson,
     RunsHooks,
 )
 from core.loop.approval_flow import arguments_preview
+from core.loop.depth import STANDARD, Route
 from core.redaction import map_strings
 from core.tools import Risk, RunningTool, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -93,6 +97,8 @@ class FeatureSet:
         self._file_followers = [one for one in features if isinstance(one, FollowsFiles)]
         self._spending = [one for one in features if isinstance(one, LimitsSpending)]
         self._starting = [one for one in features if isinstance(one, PreparesTurns)]
+        self._router = next((one for one in features if isinstance(one, RoutesTasks)), None)
+        self._deciding = [one for one in features if isinstance(one, DecidesFailures)]
         self._finishing = [one for one in features if isinstance(one, FinishesTurns)]
         self._resting = [one for one in features if isinstance(one, RestsAfterTurns)]
         self._bound = [one for one in features if isinstance(one, BindsToSession)]
@@ -289,6 +295,15 @@ class FeatureSet:
         """Be told that a turn is about to begin, before it has a number."""
         for one in self._starting:
             one.on_turn_start()
+
+    def route(self, line: str) -> Route:
+        """Return how deep the task goes that the person's *line* begins."""
+        return self._router.route(line) if self._router else STANDARD
+
+    def failed_step(self, tool: str) -> FailedStep | None:
+        """Return what is to be decided where a task ends on a failed call of *tool*."""
+        steps = (one.failed_step(tool) for one in self._deciding)
+        return next((step for step in steps if step), None)
 
     def on_turn_finished(self) -> None:
         """Be told that the turn came to its end, which nobody has seen yet."""

@@ -15,6 +15,7 @@ from core.conversation.messages import Record
 from core.conversation.proof import Proof
 from core.feature import (
     BrokenFiles,
+    FailedStep,
     HookEvent,
     HookVerdict,
     PlannedCheck,
@@ -30,6 +31,7 @@ from utils.llm.completion import Usage
 
 if TYPE_CHECKING:
     from core.events import Informed
+    from core.loop.depth import Route
 
 # --- what the model and the person are told ------------------------------------------------------
 
@@ -285,6 +287,24 @@ class PreparesTurns(ABC):
         """Be told that a turn is about to begin, before it has a number."""
 
 
+class RoutesTasks(ABC):
+    @abstractmethod
+    def route(self, line: str) -> Route:
+        """Return how deep the task goes that the person's *line* begins; be quick.
+
+        Asked once, when *line* is kept.
+        """
+
+
+class DecidesFailures(ABC):
+    @abstractmethod
+    def failed_step(self, tool: str) -> FailedStep | None:
+        """Return what the person is to decide where a task ends on a failed call of *tool*.
+
+        None where it just ends.
+        """
+
+
 class FinishesTurns(ABC):
     @abstractmethod
     def on_turn_finished(self) -> None:
@@ -359,6 +379,8 @@ HOOKS: tuple[type[ABC], ...] = (
     FollowsFiles,
     LimitsSpending,
     PreparesTurns,
+    RoutesTasks,
+    DecidesFailures,
     FinishesTurns,
     RestsAfterTurns,
     RunsHooks,

@@ -29,6 +29,7 @@ from core.events import CommandAnswered, TurnFinished, TurnStarted
 from core.feature import Command, Feature, PromptCommand, Section, commands_of
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval, ApprovalMode
+from core.loop.depth import STANDARD
 from core.loop.thinking import Mode
 from core.loop.turn_context import Turn
 from core.observer import Observer, observe
@@ -146,11 +147,12 @@ class MainTerminal:
         self._begin_turn()
         line, pictures = map_strings((line, pictures), self.features.redact)
         self.task = line
+        route = STANDARD if pictures else self.features.route(line)
         self._record_context_updates()
         self.record(User(line, pictures, queued=queued))
         yield TurnStarted(line, self.history.turn, pictures)
         yield from notices(self)
-        yield from self._track_turn(run_turn(self))
+        yield from self._track_turn(run_turn(self, route=route))
 
     def _begin_turn(self) -> None:
         self.sessions.take_over()

@@ -8,6 +8,8 @@
                    held against them
 - checkpoints/     Undo for everything that happens to the folder, with or without git.
 - cli/             The terminal: options, the dialogue, and `-p` for one task.
+- depth/           Depth of tasks: what a line says of it, and the rules for that, ours and the
+                   person's.
 - files/           Files of the project: opened, read, told apart and listed, below one folder only.
 - git/             Git for the model: commits, with the hooks of the repository, and remotes.
 - hooks/           Hooks: programs of the person's and the project's around calls, in the format of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from core.cards import TextCard
 from core.conversation.result_texts import REFUSED_PREFIX
@@ -17,8 +17,24 @@ ANSWER_PREFIX = "The person answers: "
 _MAX_QUESTION, _MAX_CHOICE = 4_000, 200  # characters, of which a screen holds
 
 
+class Stops(Protocol):
+    """The stops of a deep task."""
+
+    def stop_at(self, question: PersonQuestion) -> PersonQuestion | None:
+        """Return the stop that the model's *question* marks, None for any other question."""
+
+    def decided(self, question: PersonQuestion, choice: str | None) -> Outcome:
+        """Return what comes of the answer *choice*, None being nobody's."""
+
+
 class AskPerson(Feature):
-    """Asks as an approval does: on every screen, again after a restart, and nobody with `-p`."""
+    """Asks as an approval does: on every screen, again after a restart, and nobody with `-p`.
+
+    A question that is one of the *stops* of a deep task has its own choices and outcomes.
+    """
+
+    def __init__(self, stops: Stops | None = None) -> None:
+        self._stops = stops
 
     @tool(
         Risk.READ,
@@ -33,6 +49,11 @@ class AskPerson(Feature):
     ) -> RunningTool:
         """Ask the person what only they can decide, and wait for the answer."""
         asked = _checked(question, choices or [])
+        if self._stops and (stop := self._stops.stop_at(asked)):
+            decision = yield stop
+            if decision is None or (decision.yes and decision.text.strip()):
+                return self._stops.decided(stop, decision.text.strip() if decision else None)
+            return _no_answer(asked)
         reply = yield asked
         if reply is None:
             why = phrase("Nobody is here to answer: {question}", question=asked.text)
@@ -43,9 +64,13 @@ class AskPerson(Feature):
             card = TextCard(phrase("Refused"), why)
             return Outcome(text, card, ok=False, error_code="refused")
         if not (reply.yes and reply.text.strip()):
-            text = "The person gives no answer. Go on without, or end the task."
-            return Outcome(text, TextCard(asked.text, phrase("No answer")))
+            return _no_answer(asked)
         return Outcome(f"{ANSWER_PREFIX}{reply.text}", TextCard(asked.text, reply.text))
+
+
+def _no_answer(asked: PersonQuestion) -> Outcome:
+    text = "The person gives no answer. Go on without, or end the task."
+    return Outcome(text, TextCard(asked.text, phrase("No answer")))
 
 
 def _checked(question: str, choices: list[str]) -> PersonQuestion:

@@ -18,6 +18,8 @@ from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
 from modules.checks.feature import Checks
 from modules.checks.kept_checks import KeptChecks
+from modules.depth.decision_stops import DecisionStops, deep_note
+from modules.depth.feature import TaskDepth
 from modules.earlier_sessions import ADDRESS as SESSIONS
 from modules.earlier_sessions import EarlierSessions
 from modules.export import Export
@@ -101,6 +103,8 @@ def build_features(
     state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
+    note = deep_note(AskPerson.ask_person.__name__)
+    stops = DecisionStops(note, undo.undo_turn)
     sandbox = _sandbox(project, data, secrets, checkpoints, home, settings, is_machine=is_machine)
     protection = Protection(notes.protecting, undo)
     jobs = Jobs(sandbox, data.path, stop, outputs)
@@ -140,7 +144,14 @@ def build_features(
         notes,
         memory,
         task_memory,
-        AskPerson(),
+        TaskDepth(
+            data.config,
+            None if settings.depth == "auto" else settings.depth,
+            note,
+            lambda: todos.unfinished_work() is not None,
+        ),
+        stops,
+        AskPerson(stops),
         instructions,
         Init(project, instructions, undo),
         AnswerFormat(),

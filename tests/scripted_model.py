@@ -62,6 +62,8 @@ class ScriptedModel:
         self.replies = list(replies)
         self.requests: list[list[Wire]] = []
         self.think_flags: list[bool] = []
+        self.reply_limits: list[int] = []
+        self.tool_lists: list[list[Wire]] = []
 
     @property
     def choice(self) -> ModelChoice:
@@ -89,10 +91,18 @@ class ScriptedModel:
         return []
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,
     ) -> Iterator[Delta | Retry | Completion]:
         self.requests.append(json.loads(json.dumps(list(messages))))
         self.think_flags.append(think)
+        self.reply_limits.append(reply_tokens)
+        self.tool_lists.append(list(tools))
         for item in self.replies.pop(0):
             if stop.is_set():
                 raise Stopped

@@ -38,7 +38,13 @@ class WildModel(ScriptedModel):
         self.count = 0
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,  # noqa: ARG002
     ) -> Iterator[Delta | Retry | Completion]:
         check_whole(list(messages))
         thinking = {"type": "enabled" if think else "disabled"}

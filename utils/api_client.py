@@ -176,9 +176,17 @@ class ApiClient:
             endpoint.close()
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,
     ) -> Iterator[StreamItem]:
         """Stream one reply to *messages*: deltas, then its `Completion`, always last.
+
+        It has at most *reply_tokens*, 0: as many as usual.
 
         A try that fails and may be made again is announced with a `Retry`. Raises `ModelError`
         when there is no reply to be had, and `Stopped` at once on *stop*, whatever it waits for.
@@ -193,7 +201,7 @@ class ApiClient:
             if stop.is_set():
                 raise Stopped
             endpoint = self._get_endpoint(stop)
-            body = self._write(messages, tools, think=think)
+            body = self._write(messages, tools, think=think, reply_tokens=reply_tokens)
             self._on_request(body)
             parser = self._api.make_parser(self._limits.calls, body, self._writer.profile)
             try:
@@ -274,12 +282,14 @@ class ApiClient:
         return ALL[self._writer.profile.protocol]
 
     def _write(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
+        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, reply_tokens: int
     ) -> RequestBody:
         """Return the body of a request in the protocol of the model."""
         if protocol := self._text_protocol():
             messages, tools = protocol.request(messages, tools)
-        return self._writer.write(self.model, messages, tools, think=think)
+        return self._writer.write(
+            self.model, messages, tools, think=think, reply_tokens=reply_tokens
+        )
 
     def _text_reply(self, messages: Sequence[Wire], tools: Sequence[Wire]) -> TextReply | None:
         """Return the reader of a reply with calls in its text, None where none stand there."""

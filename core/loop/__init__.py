@@ -3,8 +3,11 @@
 - approval        Approval policy: which calls need the person's yes.
 - approval_flow   The question before a call: what it shows, what may be answered, what the model
                   reads of it.
+- depth           Depth of a task: how much of a model's work it gets, and what the model is told of
+                  that.
 - direct_calls    Calls without a model, which a person or a program makes of tools: in a turn of
                   their own.
+- failed_step     The step on which a task would end, failed: what the person decides about it.
 - hook_runs       Hooks of the person's and the project's: run around calls and at the end of a
                   task.
 - loop_detection  Loop detection: a small memory of the calls of a turn, to break loops.
@@ -44,6 +47,7 @@ EXPORTS = {
         "stricter",
     ],
     "approval_flow": ["arguments_preview", "format_arguments", "refusal", "resolve_approval"],
+    "depth": ["Depth", "Route", "STANDARD"],
     "direct_calls": ["run_direct_calls"],
     "prompt_command": ["run_prompt_command"],
     "response": ["to_tool_call"],

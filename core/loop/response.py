@@ -48,8 +48,10 @@ class ReplyRead:
     is_repeating: bool
 
 
-def read_reply(context: TurnContext, think: bool) -> Generator[Event, Reply | None, ReplyRead]:
-    """Stream one reply, record it and return it.
+def read_reply(
+    context: TurnContext, think: bool, most_tokens: int = 0
+) -> Generator[Event, Reply | None, ReplyRead]:
+    """Stream one reply of at most *most_tokens* (0: as usual), record it and return it.
 
     A reply that was stopped is recorded as far as its text came; its calls are dropped.
     """
@@ -57,7 +59,10 @@ def read_reply(context: TurnContext, think: bool) -> Generator[Event, Reply | No
     messages = context.build_request()
     context.announce_request(messages)
     draft = _ReplyDraft(context.tools, messages)
-    stream = context.model.stream(messages, context.tools.wire, think=think, stop=context.stop)
+    limit = {"reply_tokens": most_tokens} if most_tokens else {}
+    stream = context.model.stream(
+        messages, context.tools.wire, think=think, stop=context.stop, **limit
+    )
     try:
         for item in stream:
             match item:

@@ -267,23 +267,25 @@ def _ask_for_tool(
     context: TurnContext, tool: Tool, call_id: str, timer: ApprovalTimer, question: PersonQuestion
 ) -> Generator[Event, Reply | None, Reply | None]:
     """Ask what *tool* wants to know; kept as open where the call may be run once more for it."""
-    choices = {f"choice{n}": choice for n, choice in enumerate(question.choices, 1)}
-    lines = (f"{n}  {{{name}}}" for n, name in enumerate(choices, 1))
-    listed = Phrase("\n".join(lines), choices)
     if tool.spec.asks_person:
         context.record(StateRecord(ASKED, call_id))
-    reply = yield from timer.ask(
-        ApprovalAsked(
-            *(call_id, tool.name, "question", phrase("{text}", text=question.text), ""),
-            preview=TextCard("", listed),
-            choices=question.choices,
-        )
-    )
+    reply = yield from timer.ask(question_event(call_id, tool.name, question))
     if tool.spec.asks_person:
         context.record(StateRecord(ASKED, ""))
     if context.stop.is_set():
         raise Stopped
     return reply
+
+
+def question_event(call_id: str, name: str, question: PersonQuestion) -> ApprovalAsked:
+    """Return the event that puts *question*, its choices numbered, for the call of *name*."""
+    choices = {f"choice{n}": choice for n, choice in enumerate(question.choices, 1)}
+    lines = (f"{n}  {{{name}}}" for n, name in enumerate(choices, 1))
+    return ApprovalAsked(
+        *(call_id, name, "question", phrase("{text}", text=question.text), ""),
+        preview=TextCard("", Phrase("\n".join(lines), choices)),
+        choices=question.choices,
+    )
 
 
 def stream_output(

@@ -29,6 +29,8 @@ from core.events import (
     TurnFinished,
     Warned,
 )
+from core.loop.depth import STANDARD, Route
+from core.loop.failed_step import decide_failed_step
 from core.loop.hook_runs import may_end
 from core.loop.loop_detection import LoopDetector
 from core.loop.nudges import Nudges
@@ -59,6 +61,8 @@ class _Task:
 
     started_at: float = field(default_factory=lambda: time.monotonic())
     usage: Usage = field(default_factory=Usage)
+    route: Route = STANDARD
+    """How deep it goes. One that calls tools all the same is no social one: it is standard then."""
     loop_detector: LoopDetector = field(default_factory=LoopDetector)
     cut_replies: int = 0
     must_think: bool = False
@@ -97,12 +101,16 @@ class PausedTurn:
         return cls(replies[-1], history.unanswered_calls, len(replies), usage)
 
 
-def run_turn(context: TurnContext, paused: PausedTurn | None = None) -> Turn:
+def run_turn(
+    context: TurnContext, paused: PausedTurn | None = None, *, route: Route = STANDARD
+) -> Turn:
     """Let the model work until it stops calling tools, a limit is reached or somebody stops it.
 
-    With *paused* that turn goes on, with its question.
+    With *paused* that turn goes on, with its question; *route* is how deep another one goes.
     """
-    task = _Task(usage=paused.usage) if paused else _Task()
+    task = _Task(usage=paused.usage) if paused else _Task(route=route)
+    if route.note:
+        context.record(Context(route.note))
     first_step = paused.step if paused else 1
     for step in _steps(first_step, context.step_limit):
         finished = None
@@ -162,7 +170,8 @@ def _step(
     """Make one model call and run its tools; return the end of the turn, if this was it."""
     if refusal := (yield from before_step(context, step)):
         return task.end("budget", refusal, "limit")
-    think, task.must_think = task.must_think or thinks(context.mode, step), False
+    think = task.must_think or (thinks(context.mode, step) and task.route.may_think)
+    task.must_think = False
     yield from context.window.compact_if_needed()
     yield from ask_questions(context, task.approval_timer)
     yield StepStarted(step, think)
@@ -171,13 +180,16 @@ def _step(
     usage = reply.usage or Usage()
     task.usage += usage
     step_finished = StepFinished(step, usage)
+    is_enough = bool(task.route.reply_tokens and reply.text.strip() and not reply.calls)
+    if task.route.reply_tokens:
+        task.route = STANDARD
     if (
         end := (yield from _run_reply_calls(context, reply.calls, task, step_finished))
     ) is not None:
         return end
     if reply_read.is_repeating:
         return (yield from _end_repetition(context, task))
-    if reply_read.is_cut and not reply.calls:
+    if reply_read.is_cut and not reply.calls and not is_enough:
         return (yield from _continue_cut_reply(context, task))
     if not reply.calls:
         if (
@@ -186,7 +198,7 @@ def _step(
             )
         ):
             return None
-        return (yield from _end(context, reply_read, task, is_last=step == context.step_limit))
+        return (yield from _end(context, reply_read, task, step))
     task.nudges.was_asked_to_call = False
     if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _record_conclusion(context, reply)
@@ -194,12 +206,21 @@ def _step(
 
 
 def _end(
-    context: TurnContext, reply_read: ReplyRead, task: _Task, *, is_last: bool
+    context: TurnContext, reply_read: ReplyRead, task: _Task, step: int
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
-    """Return the end of a task whose last word was said, None where it goes on all the same.
+    """Return the end of a task whose last word was said in *step*, None where it goes on all the
+    same.
 
-    No check lets it go on whose reply is the last that it may have.
+    Nothing lets it go on whose reply is the last that it may have.
     """
+    is_last = step == context.step_limit
+    if task.failed_tool and not is_last:
+        fate = yield from decide_failed_step(context, task.failed_tool, step, task.approval_timer)
+        if fate == "goes on":
+            task.failed_tool = ""
+            return None
+        if fate == "ends":
+            return task.end("done")
     if not (yield from may_end(context, was_held=task.was_held)):
         task.was_held = True
         return None
@@ -219,7 +240,7 @@ def _read_reply_that_fits(
 ) -> Generator[Event, Reply | None, ReplyRead]:
     """Read one reply; where the conversation turns out too long, make room once in a task."""
     try:
-        return (yield from read_reply(context, think))
+        return (yield from read_reply(context, think, task.route.reply_tokens))
     except ModelError as error:
         if error.kind != "context" or task.has_compacted:
             raise
@@ -229,7 +250,7 @@ def _read_reply_that_fits(
         if error.usage.requests:
             task.usage += error.usage
             context.record(usage_record(error.usage))
-    return (yield from read_reply(context, think))
+    return (yield from read_reply(context, think, task.route.reply_tokens))
 
 
 def _resume_turn(

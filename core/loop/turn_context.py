@@ -32,9 +32,15 @@ class Model(Protocol):
         """The profile of the server for the model of now, as far as it is known."""
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,
     ) -> Iterator[StreamItem]:
-        """Stream one reply, its `Completion` last.
+        """Stream one reply, its `Completion` last; it has *reply_tokens* at most, 0: as usual.
 
         Raises `ModelError` when there is none to be had, `Stopped` on *stop*.
         """

@@ -120,6 +120,7 @@ class PlainScreen:
         self._unknown_citations: tuple[int, ...] = ()
         self._card: Card | None = None
         self._hint: Phrase | None = None
+        self._remarks: list[Phrase] = []
         self._output_error: OutputLost | None = None
         self._titles = CallTitles()
         self._commands: Mapping[str, Command] = {}
@@ -155,7 +156,10 @@ class PlainScreen:
                 self._print_error(self._translator.render(_waiting_phrase(event)))
             case Informed():
                 self._changes.add(event.changes)
-                self._say(event.what)
+                if event.is_result:
+                    self._remarks.append(event.what)
+                else:
+                    self._say(event.what)
             case Warned():
                 self._say(event.what)
             case CommandAnswered():
@@ -245,6 +249,8 @@ class PlainScreen:
             "checks": self._to_json(self._end.checks),
             "claims": self._to_json(self._end.claims),
         }
+        if self._remarks:
+            result["remarks"] = self._to_json(self._remarks)
         if self._card:
             result["card"] = self._to_json(self._card)
         return result
@@ -319,6 +325,8 @@ class PlainScreen:
         for mark, _, line in receipt_lines(self._end):
             if mark != "✓" or not answer:
                 self._print_error(clean(f"{mark} {self._translator.render(line)}"))
+        for remark in self._remarks:
+            self._print_error(clean(self._translator.render(remark)))
         if error:
             self._print_error(clean(error))
         if self._was_asked and self.status == "refused":

@@ -138,6 +138,11 @@ class DataFolder:
         return self.path / "MEMORY.md"
 
     @property
+    def config(self) -> Path:
+        """The person's preferences, and their rules of how deep a task goes."""
+        return self.path / "CONFIG.md"
+
+    @property
     def memory_offers(self) -> Path:
         """What was offered for the memory before."""
         return self.path / "memory_offers.json"

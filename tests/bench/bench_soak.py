@@ -30,7 +30,13 @@ class InstantModel(ScriptedModel):
     """Two calls a turn, then a word; its own time is a part of the figures, and small."""
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,  # noqa: ARG002
     ) -> Iterator[Delta | Completion]:
         last = max(n for n, message in enumerate(messages) if message["role"] == "user")
         turn = int(str(messages[last]["content"]).split()[1])

@@ -75,7 +75,13 @@ class CommandedModel:
         """There is nothing to say of this model."""
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,  # noqa: ARG002
     ) -> Iterator[Delta | Retry | Completion]:
         asked = [str(m["content"]) for m in messages if m["role"] == "user"][-1].split()
         match asked:

@@ -50,9 +50,19 @@ class Writer(Protocol):
         """Return a writer for another conversation."""
 
     def write(
-        self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
+        self,
+        model: str,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        reply_tokens: int = 0,
     ) -> RequestBody:
-        """Return the body of a request, in the shape of `profile`."""
+        """Return the body of a request, in the shape of `profile`.
+
+        The reply has at most *reply_tokens* where these are not 0 and the model does not reason
+        beside it: reasoning would fill them.
+        """
 
     def calibrate(self, body: RequestBody, prompt_tokens: int) -> None:
         """Calibrate the estimate of tokens by the server's count for *body*."""

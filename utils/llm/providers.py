@@ -67,7 +67,13 @@ class ModelClient:
             self._current_client().warm()
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,
     ) -> Iterator[StreamItem]:
         """Stream one reply of the current model; see `ApiClient.stream`."""
         if self._news:
@@ -76,7 +82,9 @@ class ModelClient:
         provider, _ = split_model_name(self.model, self._providers)
         if provider and not provider.is_ready:
             raise missing_key(provider)
-        yield from self._current_client().stream(messages, tools, think=think, stop=stop)
+        yield from self._current_client().stream(
+            messages, tools, think=think, stop=stop, reply_tokens=reply_tokens
+        )
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to; see `ApiClient`."""

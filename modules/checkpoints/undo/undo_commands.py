@@ -114,6 +114,10 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         title = selector.undo_title(calls) if calls else state_undo_title(selector.unit, turn)
         return self._undo_answer(undone, title)
 
+    def undo_turn(self, turn: int) -> CommandAnswered:
+        """Take back what *turn* did, which may be at work. Raises `UserError`."""
+        return self.undo(f"turn {turn}")
+
     def _undo_answer(self, outcome: UndoOutcome, title: Phrase) -> CommandAnswered:
         results = outcome.finished.results
         if any(result.is_worth_retrying for result in results):

@@ -109,6 +109,7 @@ def _status_line_of(state: Packet, project: str, translator: Translator) -> Styl
         context=(context["used"], context["limit"]),
         cost=state["usage"]["cost_usd"],
         jobs=_jobs(state),
+        depth=state.get("depth") or None,
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import fragment_list_width
 
+from core.loop.depth import Depth
 from core.loop.thinking import Mode
 from core.main_terminal import MainTerminal
+from modules.depth.feature import DEPTH_LABELS, TaskDepth
 from modules.jobs.feature import Jobs
 from modules.translator import Translator
 from utils.i18n import Text, phrase
@@ -28,6 +30,7 @@ def status_line_of(terminal: MainTerminal, translator: Translator) -> StyleAndTe
         context=terminal.context_used,
         cost=terminal.usage.cost_usd,
         jobs=jobs.running_count() if (jobs := terminal.features.find(Jobs)) else "",
+        depth=depth.last_depth if (depth := terminal.features.find(TaskDepth)) else None,
     )
 
 
@@ -42,16 +45,18 @@ def status_line(
     context: tuple[int, int],
     cost: float,
     jobs: Text = "",
+    depth: Depth | None = None,
 ) -> StyleAndTextTuples:
     """Return the line, a part for each fact; what matters most comes first: see `fitting`.
 
     *context* is how many tokens are used, and the limit; *cost* is in dollars; *jobs* says what
-    runs in the background.
+    runs in the background; *depth* is that of the last task.
     """
     used, limit = context
     facts = [
         *([translator.render(jobs)] if jobs else []),
         translator.render(phrase("thinks once") if mode == "think" else phrase("fast")),
+        *([translator.render(DEPTH_LABELS[depth])] if depth not in (None, "standard") else []),
         visible(project),
         approval,
         translator.render(phrase("context {percent} %", percent=round(100 * used / limit))),

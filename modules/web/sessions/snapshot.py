@@ -11,6 +11,7 @@ from core.conversation.transcript import Packet
 from core.redaction import map_strings
 from core.web_terminal import WebTerminal
 from modules.checkpoints.undo.undo_commands import UndoCommands
+from modules.depth.feature import TaskDepth
 from modules.focus import Focus
 from modules.jobs.feature import Jobs
 from modules.todos import Todos
@@ -88,6 +89,7 @@ class SessionSnapshot:
             "held": to_plain(terminal.locked_by),
             "asked": list(terminal.open_questions),
             "mode": terminal.mode,
+            "depth": self._depth(),
             "approval": terminal.approval.mode,
             "patterns": list(terminal.approval.patterns),
             "context": {"used": used, "limit": limit, "parts": terminal.tokens_by_part()},
@@ -98,6 +100,11 @@ class SessionSnapshot:
             "background": self._background(),
             "changes": self._changes(),
         }
+
+    def _depth(self) -> str:
+        """Return how deep the last task went, "" before the first one."""
+        depth = self._terminal.features.find(TaskDepth)
+        return (depth.last_depth if depth else None) or ""
 
     def focus(self) -> list[Packet]:
         focus = self._terminal.features.find(Focus)

@@ -15,6 +15,9 @@ const LINKS = {
   keyless: () => t("Not logged in"),
 };
 
+/** What the depths are called; one that is as usual has no word. */
+const DEPTHS = { social: () => t("social"), brief: () => t("brief"), deep: () => t("deep") };
+
 /** @param {import("../app.js").App} app */
 export function statusBar(app) {
   const dot = h("span", { class: "dot" });
@@ -35,6 +38,7 @@ export function statusBar(app) {
   const cache = h("span", { class: "wide-only" });
   const cost = h("span", {});
   const tier = h("span", { class: "tier wide-only" });
+  const depth = button({ class: "quiet tiny depth", title: t("How deep the last task went"), on: { click: () => app.send(lineOf("depth")) } });
   const focus = h("span", { class: "wide-only" });
   const more = button(
     { class: "quiet tiny", title: t("Everything about this session"), on: { click: openStatus } },
@@ -47,6 +51,7 @@ export function statusBar(app) {
     practice,
     model,
     context,
+    depth,
     cache,
     cost,
     focus,
@@ -105,6 +110,8 @@ export function statusBar(app) {
     ].join("\n");
     const hits = cacheShare(sessionState.usage);
     retext(cache, hits === null ? "" : t("cache {part} %", { part: Math.round(hits * 100) }));
+    retext(depth, DEPTHS[sessionState.depth]?.() ?? "");
+    depth.hidden = !depth.textContent;
     retext(cost, money(sessionState.usage.cost_usd));
     cost.title = t("in {input}, out {output}, of it thinking {thinking}", {
       input: count(sessionState.usage.prompt_tokens),

@@ -282,14 +282,22 @@ class ScriptChooser(ScriptedModel):
         self.plays = scripts(folder)
 
     def stream(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        stop: Stop,
+        reply_tokens: int = 0,
     ) -> Iterator[Delta | Retry | Completion]:
         if messages[-1]["role"] == "user":
             prompt = str(messages[-1]["content"])
             self.replies = list(
                 self.plays.get(prompt.split()[0], [text_reply(f"You said {prompt!r}.")])
             )
-        yield from super().stream(messages, tools, think=think, stop=stop)
+        yield from super().stream(
+            messages, tools, think=think, stop=stop, reply_tokens=reply_tokens
+        )
 
 
 def main(folder: Path, language: Any, count: int) -> int:

@@ -56,7 +56,13 @@ class AnthropicWriter:
         )
 
     def write(
-        self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
+        self,
+        model: str,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        reply_tokens: int = 0,
     ) -> RequestBody:
         """Return the body of a request.
 
@@ -84,14 +90,12 @@ class AnthropicWriter:
         self._picture_tokens = (
             sum(picture.tokens for picture in pictures) if self.profile.pictures else 0
         )
-        request_body = RequestBody(
-            _to_json(
-                body
-                | self._limit_fields(
-                    request_messages, think, self._max_output_tokens(self._request_bytes)
-                )
-            )
-        )
+        most_tokens = self._max_output_tokens(self._request_bytes)
+        limits = self._limit_fields(request_messages, think, most_tokens)
+        may_reason = limits.get("thinking", {}).get("type", "disabled") != "disabled"
+        if reply_tokens and not may_reason and self.profile.rests_by != "effort":
+            limits["max_tokens"] = min(most_tokens, reply_tokens)
+        request_body = RequestBody(_to_json(body | limits))
         request_body.picture_bytes = _picture_bytes(request_messages.messages)
         request_body.picture_tokens = self._picture_tokens
         return request_body

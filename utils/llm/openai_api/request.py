@@ -70,7 +70,13 @@ class RequestWriter:
         )
 
     def write(
-        self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
+        self,
+        model: str,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        reply_tokens: int = 0,
     ) -> RequestBody:
         """Return the body of a request, in the shape of `profile`."""
         profile = self.profile
@@ -94,9 +100,10 @@ class RequestWriter:
             tail["reasoning_effort"] = self._effort
         if profile.output_limit != "none":
             text_bytes = len(body) + len(_to_json(tail)) - serialized.picture_bytes
-            tail[profile.output_limit] = self._max_output_tokens(
-                text_bytes, serialized.picture_tokens
-            )
+            most = self._max_output_tokens(text_bytes, serialized.picture_tokens)
+            if reply_tokens and not think and profile.output_limit == "max_tokens":
+                most = min(most, reply_tokens)
+            tail[profile.output_limit] = most
         request_body = RequestBody(body + _to_json(tail)[1:])
         if serialized.picture_bytes:
             request_body.picture_bytes = serialized.picture_bytes

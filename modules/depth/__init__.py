@@ -1,0 +1,17 @@
+"""Depth of tasks: what a line says of it, and the rules for that, ours and the person's.
+
+- decision_stops  Stops of a deep task: at decisions that the model marks, and after a step that
+                 failed.
+- feature        Depth of tasks: social, brief, standard or deep, by rules that the person can see
+                 and edit.
+- line_rules     Rules by which a line says how deep its task is, in English and Chinese.
+- person_config  Configuration of the person in `CONFIG.md`: preferences, and rules of how deep a
+                 task goes.
+- social_lines   Lines that are wholly social: thanks, greetings, goodbyes, praise, in English and
+                 Chinese.
+"""
+
+EXPORTS = {
+    "decision_stops": ["DecisionStops", "deep_note"],
+    "feature": ["DEPTH_LABELS", "TaskDepth"],
+}

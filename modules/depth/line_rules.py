@@ -1,0 +1,260 @@
+"""Rules by which a line says how deep its task is, in English and Chinese.
+
+In doubt a task is standard. A rule that is off, or one of the person's own, changes that; words in
+the line itself go before all.
+"""
+
+# ruff: noqa: RUF001 - Chinese has its own punctuation
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from core.loop.depth import Depth
+from modules.depth.social_lines import how_social
+from utils.i18n import Phrase, phrase
+
+_MAX_LINE = 2_000
+"""Characters that are looked at: what was pasted is not the person speaking."""
+_MAX_QUESTION = 160
+_ENDS = " .!?~。！？～"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of ours: lines that *matches* are of *depth*; *about* tells people which."""
+
+    name: str
+    depth: Depth
+    about: Phrase
+    matches: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRule:
+    """A rule of the person's: lines with the words of *pattern*, in which `*` is anything.
+
+    A social line has to be nothing but those, and has no `*`.
+    """
+
+    depth: Depth
+    pattern: str
+
+    def matches(self, line: str) -> bool:
+        text = " ".join(line[:_MAX_LINE].casefold().split())
+        pattern = " ".join(self.pattern.casefold().split())
+        if self.depth == "social":
+            return text.strip(_ENDS) == pattern.strip(_ENDS)
+        parts, position = pattern.split("*"), 0
+        for number, part in enumerate(parts):  # one after the other: no pattern takes long
+            begins_word = number == 0 or part.startswith(" ")
+            ends_word = number == len(parts) - 1 or part.endswith(" ")
+            found = _as_words(part.strip(), begins_word, ends_word).search(text, position)
+            if not found:
+                return False
+            position = found.end()
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a line was found to be, and the name or the pattern of the rule that says so."""
+
+    depth: Depth
+    rule: str = ""
+
+
+def judge(
+    line: str,
+    own_rules: Sequence[OwnRule] = (),
+    off: Collection[str] = (),
+    *,
+    chosen: Depth | None = None,
+    is_open: bool = False,
+) -> Judged:
+    """Return how deep the task of *line* is.
+
+    Words in it count first, then what was *chosen* for the session, then *own_rules*, then ours
+    without those that are *off*. Where something *is_open*, a question or work, what may be an
+    answer to it is no social line.
+    """
+    text = line[:_MAX_LINE].strip()
+    for rule in (r for r in WORD_RULES if r.name not in off):
+        if rule.matches(text):
+            return Judged(rule.depth, rule.name)
+    if chosen:
+        return Judged(chosen)
+    for own in own_rules:
+        if own.matches(line) and not (is_open and own.depth == "social"):
+            return Judged(own.depth, own.pattern)
+    for rule in (r for r in RULES if r.name not in off):
+        if rule.matches(text):
+            if rule.depth == "social" and is_open and how_social(text) == "agreeing":
+                break
+            return Judged(rule.depth, rule.name)
+    return Judged("standard")
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
+
+
+def _as_words(text: str, begins_word: bool, ends_word: bool) -> re.Pattern[str]:
+    """Return what finds *text* where no word of letters goes on at its ends; Chinese has none."""
+    before = "(?<![a-z0-9_])" if begins_word and text else ""
+    after = "(?![a-z0-9_])" if ends_word and text else ""
+    return re.compile(f"{before}{re.escape(text)}{after}")
+
+
+_SAYS_DEEP = _any_of(
+    r"^(?:deep|深入|深度)\s*[:：]",
+    r"\b(?:think|look|dig|analy[sz]e|investigate|research|study|examine|consider)\b"
+    r"(?: \w+){0,3} (?:deep(?:ly|er)?|hard|thoroughly)\b(?!-| copy| nest| learn)",
+    r"\bgo deep\b|\btake your time\b|\bin[- ]depth\b|\bdeep dive\b|\bthink (?:it|this) through\b",
+    r"深入(?!浅出)|好好想|仔细想|认真思考|深思|慢慢来|彻底(?:分析|排查|调查)",
+)
+_SAYS_BRIEF = _any_of(
+    r"^(?:brief|简短|简要)\s*[:：]",
+    r"^(?:briefly|in short|in brief|short answer|quick question|tl;?dr)\b",
+    r"\bin (?:one|a|two|three|a few) (?:short )?(?:sentences?|words?|lines?)(?=[:,.?!]|$)",
+    r"(?:[, ]briefly|[, ]in short|keep it (?:short|brief))[.!?]*$",
+    r"一句话|^简短|简短(?:地)?(?:说|回答|介绍|解释)|简单(?:地)?(?:说|讲|回答|介绍|解释)|简要|简而言之|长话短说",
+)
+_SAYS_STANDARD = _any_of(r"^(?:standard|normal|标准|普通)\s*[:：]")
+
+_WHOLE = (
+    r"(?:whole|entire|throughout|across (?:the|all)|code ?base|repository|complete(?:ly)?|monolith)"
+)
+_ALL = rf"(?:{_WHOLE}|all|every|everything|backend|front ?end|architecture|from scratch|legacy)"
+_LANGUAGES = (
+    r"(?:go|golang|rust|c\+\+|c#|java|kotlin|python|typescript|javascript|swift|elixir|ruby|zig)"
+)
+_THINGS = (
+    r"(?:apps?|application|project|code|backend|back end|front ?end|system|service|engine|web ?site"
+    r"|site|server|library|framework|compiler|interpreter|platform|product|stack|api|game|web ?app"
+    r"|marketplace|shop|repo(?:sitory)?|code ?base)"
+)
+_SMALL = r"(?!.*\b(?:function|method|line|script|loop|test|sentence|query|class|variable|file)\b)"
+_BIG_CHANGE = _any_of(
+    r"\b(?:refactor|rewrite|restructure|reorgani[sz]e|redesign|re-?architect|overhaul|migrate|port|"
+    rf"moderni[sz]e|modulari[sz]e|decompose|rework)\b.*\b{_ALL}\b",
+    r"\b(?:add|introduce|apply|implement|write|extract|unify|standardi[sz]e|document|transform)\b"
+    r".*\b(?:throughout|(?:whole|entire) (?:project|app|application|code ?base|system|repository)"
+    r"|across (?:the|all))\b",
+    rf"\b(?:rewrite|rebuild|redesign|restructure|reorgani[sz]e) (?:the|our|this|my) (?:\w+ ){{0,2}}"
+    rf"{_THINGS}\b",
+    r"\b(?:thorough|comprehensive|complete|full) (?:security )?(?:analysis|review|audit)\b",
+    r"\b(?:convert|replace|move|translate|clean up|audit|review|analy[sz]e|optimi[sz]e|upgrade)\b"
+    rf".*\b{_WHOLE}\b",
+    r"\bmove (?:us|the (?:whole )?(?:app|project|site|service|database)) from\b",
+    r"\bconvert (?:all|every)\b.*\bfrom\b.*\bto\b",
+    r"\b(?:redesign|overhaul|re-?architect)\b.*\b(?:systems?|architecture|layer|engine|api|schema|"
+    r"database|app|application|framework|pipeline|modules?|plugins?|workflow|structure|how)\b",
+    rf"^{_SMALL}.*\b(?:rewrite|re-?implement|port)\b.*\b(?:in|to) {_LANGUAGES}\b",
+    r"\bmigrate\b.*\b(?:from|to)\b|\b(?:plan|prepare)\b.*\b(?:migration|upgrade|transition|rewrite|redesign)\b",
+    r"\b(?:split|break)\b.*\b(?:monolith|application|app|backend)\b.*\binto\b",
+    r"(?:重构|重写|改写|改造|移植|重组|重新实现).*(?:整个|所有|全部|整套|全面|代码库|[后前]端|架构)",
+    r"(?:整个|所有|全部|整套|全面|从零|从头).*(?:重构|重写|改写|改造|移植|重组|重新实现)",
+    r"(?:升级|替换|审计|审查|分析|优化|检查|转换).*(?:整个|整条|整套|代码库|全项目)",
+    r"(?:整个|整条|整套|代码库|全项目|全面).*(?:转[成为换]|换成|国际化|升级|替换|审计|审查|分析|优化|检查|转换)",
+    r"迁移(?:到|至)|迁移.*计划|重新(?:设计|架构)(?!.*(?:按钮|图标|标志|颜色))",
+    rf"用\s*{_LANGUAGES}\s*(?:重写|重新实现)(?!.*(?:函数|方法|脚本|循环|测试|这一?[段行个]))",
+    r"(?:单体|应用|项目|系统).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|改造|升级|优化)",
+    r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
+    r"(?!.*(?:搜索|查找|列出|统计|运行|跑|显示))",
+)
+_BIG_WORK = _any_of(
+    r"\b(?:design|plan) and (?:implement|build|develop|write|carry out|execute)\b",
+    r"\bdesign\b.*\b(?:architecture|system)\b.*\b(?:build|implement|develop) it\b",
+    r"\b(?:build|create|develop|implement|write|make)\b(?: me)? (?:an?|the|our)? ?"
+    r"(?:complete|full(?:y|-stack)?|entire|whole|production[- ]ready|end[- ]to[- ]end)\b",
+    r"\b(?:build|create|develop|implement|write)\b.*\bfrom (?:scratch|the ground up)\b",
+    rf"\b(?:build|develop|design)(?: me)? (?:an?|our)(?! (?:small|simple|tiny|minimal|little))"
+    rf"(?: [\w-]+){{0,3}} {_THINGS}(?=[.,!]| (?:for|with|that|which|to|using|in|where)\b|$)",
+    r"设计(?:并|和|与)(?:实现|开发|搭建)|设计.*架构|制定.*计划并",
+    r"(?:从零|从头)(?:开始)?(?:开发|实现|搭建|构建|写|做)",
+    r"(?:搭建|开发|实现|构建|编写|做|写)(?:一[个套款])?(?:完整|全套|全栈|端到端)的",
+    r"(?:搭建|开发|构建|设计|打造)一[个套款](?!简单|小的|小型|小工具).{0,12}"
+    r"(?:网站|平台|系统|应用|小程序|游戏|编译器|解释器|框架|引擎|商城)",
+)
+_POLITELY = re.compile(
+    r"^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*(?:(?:can|could|would) you (?:please )?tell me"
+    r"|(?:do )?you know|tell me|please tell me|i(?:'d| would) like to know|i want to know|remind me"
+    r"|any idea)? *|^(?:请问|你好[,，]|告诉我|你知道|我想知道|想问一下)+[,，]?",
+    re.IGNORECASE,
+)
+_ASKS = _any_of(
+    r"(?:what|where|who(?:se)?|when|which|how (?:many|much|old|big|large|long|often|far)|is|are"
+    r"|do(?:es)?|did|has|have|was|were)(?:['’]s|['’]re)?\b.*\?",
+    r"(?:what|where|who)(?:['’]s| is| are| does)\b.{1,60}|how (?:many|much|old)\b.{1,60}",
+    r"(?=.*[\u4e00-\u9fff])(?:(?!为什么|为何)[^?？])*(?:什么|啥|干嘛|在哪|哪[里儿个些种一年天]"
+    r"|多[少大久长]|几[个行次年种类]|谁|何时|有没有|是不是|是否|吗)[^。！；]*[?？]?",
+)
+_ASKS_FOR_WORK = _any_of(
+    r"\b(?:fix|mend|correct|repair|change|add|write|create|make|implement|update|remove|delete"
+    r"|rename|run|start|stop|commit|push|install|build|refactor|please|should|could|would|about"
+    r"|wrong|bugs?|fail(?:s|ing|ed|ure)?|broken|crash(?:es)?|slow|problem|cause|best|better|pass"
+    r"|passes|instead|then|me|going on|next|what can|try|show|check|ready|done)\b",
+    r"[?？。！;；]\s*\S|[.!]\s+\S|[,，]\s*(?:and|so|but|然后|再|顺便)",
+    r"怎[么样]|如何|为何|帮|请|麻烦|给我|修[复好改]|改[成为一改]|添加|加[上一]|增加|写[一个出]|编写|删",
+    r"去掉|移除|运行(?!在|时)|执行|跑|(?<!次)提交(?!记录|历史|者)|推送|创建(?!了|者|时间|于)|新建|实现(?!了)|重构|重写|安装",
+    r"更新(?!时间|是|于)|升级|检查|审查|重命名|替换|优化|部署|生成|翻译|能不能|可不可以|可以|[能要]否|要不要"
+    r"|该|[报出]错|错误|失败|崩溃|慢|问题|然后|看看|继续|再",
+)
+
+
+def _is_simple_question(text: str) -> bool:
+    body = _POLITELY.sub("", text.rstrip("?？ .。"), count=1)
+    if len(text) > _MAX_QUESTION or "\n" in text or _ASKS_FOR_WORK.search(body):
+        return False
+    mark = "?" if text.endswith(("?", "？")) else ""
+    return _ASKS.fullmatch(body + mark) is not None
+
+
+WORD_RULES = (
+    Rule(
+        "words-deep",
+        "deep",
+        phrase("The line says so: “think hard”, “in depth”, “take your time”, “deep: …”"),
+        lambda text: _SAYS_DEEP.search(text) is not None,
+    ),
+    Rule(
+        "words-brief",
+        "brief",
+        phrase("The line says so: “briefly”, “in one sentence”, “brief: …”"),
+        lambda text: _SAYS_BRIEF.search(text) is not None,
+    ),
+    Rule(
+        "words-standard",
+        "standard",
+        phrase("The line says so: “standard: …”"),
+        lambda text: _SAYS_STANDARD.search(text) is not None,
+    ),
+)
+RULES = (
+    Rule(
+        "courtesies",
+        "social",
+        phrase("Nothing but thanks, a greeting, a goodbye or praise"),
+        lambda text: how_social(text) != "no",
+    ),
+    Rule(
+        "big-change",
+        "deep",
+        phrase("A change of the whole: rewrite, migrate, redesign, “refactor the entire …”"),
+        lambda text: _BIG_CHANGE.search(text) is not None,
+    ),
+    Rule(
+        "big-work",
+        "deep",
+        phrase("A large piece of work: “design and implement”, “build a complete …”"),
+        lambda text: _BIG_WORK.search(text) is not None,
+    ),
+    Rule(
+        "question",
+        "brief",
+        phrase("One simple question that asks for no change: what, where, which, how many"),
+        _is_simple_question,
+    ),
+)

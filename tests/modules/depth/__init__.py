@@ -1,0 +1,1 @@
+"""Tests of how deep a task goes."""

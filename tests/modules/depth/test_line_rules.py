@@ -1,0 +1,123 @@
+"""Rules tell how deep the task of a line is, and take no line that asks for something as social."""
+
+# ruff: noqa: RUF001 - Chinese has its own punctuation
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from modules.depth.line_rules import OwnRule, judge
+from tests.modules.depth.labelled_lines import HELD_OUT, TUNING
+
+LEAST_ACCURACY = 0.95
+
+
+@pytest.mark.parametrize(("name", "lines"), [("tuning", TUNING), ("held out", HELD_OUT)])
+def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
+    name: str, lines: dict[str, list[str]]
+) -> None:
+    labelled = [(line, depth) for depth, some in lines.items() for line in some]
+    wrong = [(line, depth, judge(line).depth) for line, depth in labelled]
+    wrong = [one for one in wrong if one[1] != one[2]]
+    right = len(labelled) - len(wrong)
+    print(f"depth, {name}: {right} of {len(labelled)} ({right / len(labelled):.1%})")  # noqa: T201
+    assert len(labelled) >= 190
+    assert right >= LEAST_ACCURACY * len(labelled), wrong
+
+
+def test_no_line_that_needs_a_tool_is_social() -> None:
+    tasks = [
+        line
+        for lines in (TUNING, HELD_OUT)
+        for depth, some in lines.items()
+        for line in some
+        if depth != "social"
+    ]
+    assert len(tasks) >= 150
+    assert [line for line in tasks if judge(line).depth == "social"] == []
+
+
+def test_whatever_stands_beside_thanks_makes_it_a_task() -> None:
+    social = ["thanks", "hi", "谢谢", "great job!", "好的，谢谢", "bye 👋"]
+    tasks = [
+        *("fix it", "run the tests", "do it again", "go on", "push", "yes", "a.py", "README"),
+        *("why?", "rm -rf build", "`ls`", "@app.py", "2", "v1.2", "https://example.org", "main.c"),
+        *("继续", "再来一次", "提交", "改一下", "跑测试", "第二个", "为什么"),
+    ]
+    joints = [", ", " ", ". ", "\n", "，", "! now ", "-", " and then "]
+    lines = [
+        line
+        for one, task, joint in itertools.product(social, tasks, joints)
+        for line in (f"{one}{joint}{task}", f"{task}{joint}{one}")
+    ]
+    assert [line for line in lines if judge(line).depth == "social"] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "thanks.md",
+        "hello.py",
+        "bye-bye.py",
+        "hi/there",
+        "ok",
+        "yes",
+        "好",
+        "好的",
+        "嗯",
+        "",
+        "?",
+        "…",
+    ],
+)
+def test_names_and_what_may_be_a_yes_are_no_social_lines(line: str) -> None:
+    assert judge(line).depth == "standard"
+
+
+@pytest.mark.parametrize("line", ["great!", "Perfect", "太好了", "👍", "ok thanks", "好的，谢谢"])
+def test_what_may_answer_an_open_question_is_a_task_then(line: str) -> None:
+    assert judge(line).depth == "social"
+    assert judge(line, is_open=True).depth == "standard"
+
+
+@pytest.mark.parametrize("line", ["thanks!", "bye", "谢谢", "hello"])
+def test_thanks_and_greetings_answer_nothing(line: str) -> None:
+    assert judge(line, is_open=True).depth == "social"
+
+
+def test_rules_of_the_person_go_before_ours() -> None:
+    own = [OwnRule("deep", "release *"), OwnRule("standard", "where is"), OwnRule("social", "moin")]
+    assert judge("Prepare the release 2.0", own).depth == "deep"
+    assert judge("where is main()?", own).rule == "where is"
+    assert judge("Moin!", own).depth == "social"
+    assert judge("moin, fix the tests", own).depth == "standard"
+    assert judge("the prerelease 1 is out of date", own).depth == "standard"
+    assert judge("migrations ran", [OwnRule("deep", "migrat*")]).depth == "deep"
+    assert judge("immigration", [OwnRule("deep", "migrat*")]).depth == "standard"
+    assert judge("准备发布", [OwnRule("deep", "发布")]).depth == "deep"
+
+
+def test_words_in_the_line_go_before_what_was_chosen_and_that_before_rules() -> None:
+    assert judge("Where is main()?", chosen="deep").depth == "deep"
+    assert judge("briefly: where is main()?", chosen="deep").depth == "brief"
+    assert judge("standard: redesign the authentication system").depth == "standard"
+    assert judge("thanks", chosen="standard").depth == "standard"
+    assert judge("think hard about a name", [OwnRule("brief", "name")]).depth == "deep"
+
+
+def test_a_rule_that_is_off_does_not_count() -> None:
+    assert judge("what is a monad?", off={"question"}).depth == "standard"
+    assert judge("thanks", off={"courtesies"}).depth == "standard"
+    assert judge("briefly: hm", off={"words-brief"}).depth == "standard"
+
+
+@pytest.mark.parametrize(
+    "line", ["thanks " * 400, "ha" * 100_000, "谢" * 50_000, "a" * 100_000 + "?", "* " * 20_000]
+)
+def test_a_line_of_any_length_is_looked_at_in_little_time(line: str) -> None:
+    assert judge(line, [OwnRule("deep", "a*a*a*a*a*a*a*a*b")]).depth in (
+        "standard",
+        "social",
+        "brief",
+    )

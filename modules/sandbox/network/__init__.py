@@ -12,6 +12,8 @@
                          the person.
 - listening_ports        The TCP ports on which a program in a sandbox listens, as the kernel tells
                          of them.
+- maven_passwords        Passwords of maven that are encrypted, as `settings-security.xml` of the
+                         person opens them.
 - offline                Runs that fail for what the sandbox has not: the network, or a system to
                          install into.
 - other_registries       Registries of maven, gem, bundler and composer, from the person's own

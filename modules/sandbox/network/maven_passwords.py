@@ -34,7 +34,7 @@ def decrypt(own: OwnConfig, password: str) -> str | None:
 
 def _master(own: OwnConfig) -> str:
     """Return the encrypted master password, "" if there is none; one file may name another."""
-    found = dict(_SECURITY.findall(_REMARK.sub("", own.read(".m2/settings-security.xml"))))
+    found: dict[str, str] = dict(_SECURITY.findall(_REMARK.sub("", own.read(".m2/settings-security.xml"))))
     if place := found.get("relocation"):
         place = place.replace("${user.home}", str(own.home)).removeprefix("~/")
         found = dict(_SECURITY.findall(_REMARK.sub("", own.read(place))))

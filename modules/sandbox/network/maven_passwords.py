@@ -34,11 +34,14 @@ def decrypt(own: OwnConfig, password: str) -> str | None:
 
 def _master(own: OwnConfig) -> str:
     """Return the encrypted master password, "" if there is none; one file may name another."""
-    found: dict[str, str] = dict(_SECURITY.findall(_REMARK.sub("", own.read(".m2/settings-security.xml"))))
+    found = _said(own.read(".m2/settings-security.xml"))
     if place := found.get("relocation"):
-        place = place.replace("${user.home}", str(own.home)).removeprefix("~/")
-        found = dict(_SECURITY.findall(_REMARK.sub("", own.read(place))))
+        found = _said(own.read(place.replace("${user.home}", str(own.home)).removeprefix("~/")))
     return found.get("master", "")
+
+
+def _said(text: str) -> dict[str, str]:
+    return dict(_SECURITY.findall(_REMARK.sub("", text)))
 
 
 def _decrypt(text: str, key: str) -> str | None:

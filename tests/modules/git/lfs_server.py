@@ -20,9 +20,9 @@ _TICKET = "Ticket of-one-transfer"
 
 
 class GitServer(BaseHTTPRequestHandler):
-    """Serves the repositories in *folder*; contents are in their `lfs/objects`, as git-lfs has them.
+    """Serves the repositories in *folder*; their contents lie where git-lfs has them.
 
-    *uploads* are the names of the contents that came.
+    *uploads* are the names of those that came.
     """
 
     protocol_version = "HTTP/1.1"

@@ -233,7 +233,8 @@ def company(base: Path, origin: Path) -> Iterator[tuple[str, list[str]]]:
         home = base / "home"
         (home / "passwords").write_text(f"http://me:{PASSWORD}@{host}\n")
         with (home / ".gitconfig").open("a") as config:
-            config.write(f'[credential "http://{host}"]\n\thelper = store --file {home}/passwords\n')
+            config.write(f'[credential "http://{host}"]\n')
+            config.write(f"\thelper = store --file {home}/passwords\n")
         yield address, uploads
 
 

@@ -45,7 +45,7 @@ def fetch(head: bytes, origins: Collection[Origin]) -> Iterator[bytes]:
     if match is None or not head.endswith(b"\r\n\r\n"):
         raise FetchRefused("only CONNECT to a name is served here (https)")
     method, alias, path = (part.decode() for part in match.groups())
-    origin = _origin(alias.lower(), origins)
+    origin = _origin(alias.lower(), path, origins)
     connection = _connection(origin)
     try:
         try:
@@ -58,12 +58,14 @@ def fetch(head: bytes, origins: Collection[Origin]) -> Iterator[bytes]:
         connection.close()
 
 
-def _origin(alias: str, origins: Collection[Origin]) -> Origin:
+def _origin(alias: str, path: str, origins: Collection[Origin]) -> Origin:
+    """Return the origin at *alias*; of several there, the one whose login is for *path*."""
     known = alias if ":" in alias else f"{alias}:80"
-    for origin in origins:
-        if origin.is_fetched and origin.alias == known:
-            return origin
-    raise FetchRefused(f"{alias} is not among the hosts that the person allowed")
+    there = [origin for origin in origins if origin.is_fetched and origin.alias == known]
+    if not there:
+        raise FetchRefused(f"{alias} is not among the hosts that the person allowed")
+    fitting = [one for one in there if one.authorization and is_within(path, one.path)]
+    return max(fitting, key=lambda one: len(one.path), default=there[0])
 
 
 def _connection(origin: Origin) -> HTTPConnection:

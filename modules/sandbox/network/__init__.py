@@ -28,6 +28,8 @@
                          allowed, no other.
 - relay                  Relay inside the sandbox to `proxy`: a port on its loopback, joined to the
                          socket.
+- repeated_logins        Logins that a server repeats in its answer: noticed before a program reads
+                         them.
 - shared_network         A network that the programs of one project share while one of them runs on
                          in the background.
 - variables              Environment variables that tell programs how they stand with the network.

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from modules.sandbox.network.repeated_logins import bears, secrets_of, without
 from modules.sandbox.types import Origin
 
 if TYPE_CHECKING:
@@ -49,11 +50,12 @@ def fetch(head: bytes, origins: Collection[Origin]) -> Iterator[bytes]:
     connection = _connection(origin)
     try:
         try:
-            connection.request(method, path, headers=_headers(head, origin, path))
+            headers = _headers(head, origin, path)
+            connection.request(method, path, headers=headers)
             upstream = connection.getresponse()
         except (OSError, HTTPException, ValueError) as error:
             raise FetchRefused(f"{origin.host} does not answer ({type(error).__name__})") from None
-        yield from _response(upstream, origin, method)
+        yield from _response(upstream, origin, method, secrets_of(headers.get("Authorization", "")))
     finally:
         connection.close()
 
@@ -105,7 +107,10 @@ def decoded_path(path: str) -> str:
     return unquote(unquote(path.partition("?")[0]))
 
 
-def _response(upstream: HTTPResponse, origin: Origin, method: str) -> Iterator[bytes]:
+def _response(
+    upstream: HTTPResponse, origin: Origin, method: str, secrets: Collection[bytes]
+) -> Iterator[bytes]:
+    """Yield the answer as it goes to the program. Raises `OSError` where it bears a secret."""
     page = b""
     is_page = method == "GET" and re.search(r"html|json", upstream.getheader("Content-Type", ""))
     if is_page:
@@ -115,15 +120,14 @@ def _response(upstream: HTTPResponse, origin: Origin, method: str) -> Iterator[b
         page = _rewrite_addresses(whole, origin)
     lines = [f"HTTP/1.1 {upstream.status} {upstream.reason}", "Connection: close"]
     for name, value in upstream.getheaders():
-        if name.lower() in _RETURNED_HEADERS:
+        if name.lower() in _RETURNED_HEADERS and not bears(value.encode(), secrets):
             lines.append(f"{name}: {_rewrite_addresses(value.encode(), origin).decode()}")
     length = str(len(page)) if is_page else upstream.getheader("Content-Length")
     if length is not None:
         lines.append(f"Content-Length: {length}")
     yield ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
-    yield page
-    while data := upstream.read(1 << 16):
-        yield data
+    rest = iter(lambda: upstream.read(1 << 16), b"")
+    yield from without(iter([page]) if is_page else rest, secrets)
 
 
 def _rewrite_addresses(data: bytes, origin: Origin) -> bytes:

@@ -321,6 +321,26 @@ def test_each_folder_of_one_server_gets_its_own_login(tmp_path: Path) -> None:
     assert sent == ["", "me:gem", "me:go", "me:team", "", ""]
 
 
+@pytest.mark.parametrize("form", [f"me:{PASSWORD}", PASSWORD, LETS_IN, LETS_IN.split()[1]])
+@pytest.mark.parametrize("kind", ["text/html", "application/zip"])
+def test_an_answer_that_repeats_the_login_breaks_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, kind: str
+) -> None:
+    index = Index(tmp_path)
+    text = b"x" * 65_530 + form.encode() + b"x" * 70_000
+    monkeypatch.setattr(index, "answer", lambda *_: (200, kind, text))
+    with index.served() as port:
+        found = origin_at(f"http://me:{PASSWORD}@localhost:{port}/repo")
+        assert found
+        head = f"GET http://this-machine:{port}/repo/x HTTP/1.1\r\n\r\n".encode()
+        came: list[bytes] = []
+        with pytest.raises(OSError, match="lets the person in"):
+            came.extend(fetch(head, [found[0]]))
+    assert came[0].startswith(b"HTTP/1.1 200")
+    assert PASSWORD.encode() not in b"".join(came)
+    assert LETS_IN.split()[1].encode() not in b"".join(came)
+
+
 def test_only_the_configured_port_of_a_near_server_is_reached(
     sandbox_home: SandboxHome,
     certificate: tuple[Path, ssl.SSLContext],

@@ -6,7 +6,6 @@ Maven 3 and older: AES in CBC mode, its key from SHA-256 of the password above i
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import re
 
@@ -50,7 +49,7 @@ def _decrypt(text: str, key: str) -> str | None:
     match = _ENCRYPTED.search(text)
     try:
         data = base64.b64decode(match[1], validate=True) if match else b""
-    except binascii.Error:
+    except ValueError:  # not base64, or not even ASCII
         return None
     if len(data) <= _SALT_BYTES + _BLOCK_BYTES:
         return None

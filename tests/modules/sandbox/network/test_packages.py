@@ -216,6 +216,7 @@ def test_encrypted_passwords_of_maven_go_to_their_servers(
         (MASTER, ENCRYPTED[:12] + "}"),
         (MASTER, "{" + ENCRYPTED[9:]),
         (MASTER, "{not base64!}"),
+        (MASTER, "{пароль}"),
         (MASTER.replace("33A", "33B"), ENCRYPTED),
         ("", ENCRYPTED),
         ("{[name=master,cipher=AES/GCM/NoPadding]abc=}", ENCRYPTED),

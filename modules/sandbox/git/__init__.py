@@ -9,6 +9,8 @@
                      `git init` left, by us.
 - object_quarantine  Quarantine of the objects that a run has made, from which only whole ones are
                      taken over.
+- plain_config       Whether a repository is of the usual kind, by its config; a sparse checkout is
+                     one too.
 - protection         Protection of git's dangerous files by restoring them, where a tier cannot keep
                      them read-only.
 - repository_search  Search for repositories in a project of any size, which looks only where

@@ -41,6 +41,7 @@ from modules.files.git_remotes.upstreams import Upstreams, changed_upstreams, wr
 from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
 from modules.sandbox.git.new_repository import init_settings, make_skeleton, put_in_place
 from modules.sandbox.git.object_quarantine import ObjectQuarantine, ObjectsRefused
+from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config
 from modules.sandbox.git.stand_in_files import (
     NotPlain,
     Stamps,
@@ -82,7 +83,6 @@ _LFS_SETTINGS = """\
 MODULES_IN_SANDBOX = "/run/git-modules"
 """Where it finds the folder of the submodules' repositories, for their objects."""
 
-_EXTENSIONS = re.compile(rb"^\s*\[\s*extensions|^\s*worktree\s*=", re.IGNORECASE | re.MULTILINE)
 _ALTERNATES = "objects/info/alternates"
 _NOT_PLAIN = ("commondir", _ALTERNATES, "reftable")
 _UNTOLD = re.compile(
@@ -221,9 +221,7 @@ class GitStandIn:
             return False
         if any(os.path.lexists(git / name) for name in _NOT_PLAIN):
             return False
-        config = git / "config"
-        is_file = config.is_file() and not config.is_symlink()
-        return is_file and _EXTENSIONS.search(config.read_bytes()) is None
+        return has_plain_config(git)
 
     def _prepare(self, *, is_new: bool) -> bool:
         folder = self.folder(is_new=is_new)
@@ -273,9 +271,10 @@ class GitStandIn:
             copy_file(self._git / name, target)
         added = self._settings().encode("utf-8", "surrogateescape")
         for place in self._places:
-            config = folder / place / "config"
-            with config.open("ab") as file:
-                file.write(added)
+            config, worktree_config = folder / place / "config", folder / place / WORKTREE_CONFIG
+            for path in (config, *([worktree_config] if worktree_config.exists() else [])):
+                with path.open("ab") as file:
+                    file.write(added)
             self._configs[place] = config.read_bytes()
             objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
             line = f"{objects if place else OBJECTS_IN_SANDBOX}\n"
@@ -290,6 +289,7 @@ class GitStandIn:
         """Return settings that hold in the stand-in alone: who commits, and nothing that waits."""
         lines = ["\n[gc]", "\tauto = 0", "[maintenance]", "\tauto = false", "[core]",
                  "\tfsmonitor = false", "\tuntrackedCache = false", "\tsplitIndex = false",
+                 "[index]", "\tsparse = false", "[core]",  # one that names folders is not taken
                  *(() if self._wants_hooks else ("\thooksPath = /dev/null",)),
                  "[commit]", "\tgpgSign = false", "[tag]", "\tgpgSign = false"]  # fmt: skip
         person = self._isolated().common_dir.config

@@ -13,12 +13,16 @@ from pathlib import Path
 from modules.files.git.state_changes import StateMoved, read_state_file
 from modules.files.git.state_names import is_state_file, may_hold_state, own_name
 from modules.sandbox.filesystem.folder_removal import remove_scratch
+from modules.sandbox.git.plain_config import WORKTREE_CONFIG
 from modules.sandbox.git.state_check import StateRefused
 from utils.i18n import phrase
 from utils.text.clean import visible
 
 _PREFIX = "git-"
-_COPIED = ("config", "shallow", "info/exclude", "info/attributes", "info/sparse-checkout")
+_COPIED = (
+    *("config", WORKTREE_CONFIG, "shallow"),
+    *("info/exclude", "info/attributes", "info/sparse-checkout"),
+)
 _MAX_FILES = 300_000
 _MAX_REF = 4_096  # bytes of a file of a ref
 _MAX_STATE = 512 << 20  # bytes of all that a run changed of the state

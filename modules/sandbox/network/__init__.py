@@ -12,6 +12,8 @@
                          the person.
 - listening_ports        The TCP ports on which a program in a sandbox listens, as the kernel tells
                          of them.
+- maven_passwords        Passwords of maven that are encrypted, as `settings-security.xml` of the
+                         person opens them.
 - offline                Runs that fail for what the sandbox has not: the network, or a system to
                          install into.
 - other_registries       Registries of maven, gem, bundler and composer, from the person's own
@@ -26,6 +28,8 @@
                          allowed, no other.
 - relay                  Relay inside the sandbox to `proxy`: a port on its loopback, joined to the
                          socket.
+- repeated_logins        Logins that a server repeats in its answer: noticed before a program reads
+                         them.
 - shared_network         A network that the programs of one project share while one of them runs on
                          in the background.
 - variables              Environment variables that tell programs how they stand with the network.

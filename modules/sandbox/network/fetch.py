@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from modules.sandbox.network.repeated_logins import bears, secrets_of, without
 from modules.sandbox.types import Origin
 
 if TYPE_CHECKING:
@@ -45,25 +46,28 @@ def fetch(head: bytes, origins: Collection[Origin]) -> Iterator[bytes]:
     if match is None or not head.endswith(b"\r\n\r\n"):
         raise FetchRefused("only CONNECT to a name is served here (https)")
     method, alias, path = (part.decode() for part in match.groups())
-    origin = _origin(alias.lower(), origins)
+    origin = _origin(alias.lower(), path, origins)
     connection = _connection(origin)
     try:
         try:
-            connection.request(method, path, headers=_headers(head, origin, path))
+            headers = _headers(head, origin, path)
+            connection.request(method, path, headers=headers)
             upstream = connection.getresponse()
         except (OSError, HTTPException, ValueError) as error:
             raise FetchRefused(f"{origin.host} does not answer ({type(error).__name__})") from None
-        yield from _response(upstream, origin, method)
+        yield from _response(upstream, origin, method, secrets_of(headers.get("Authorization", "")))
     finally:
         connection.close()
 
 
-def _origin(alias: str, origins: Collection[Origin]) -> Origin:
+def _origin(alias: str, path: str, origins: Collection[Origin]) -> Origin:
+    """Return the origin at *alias*; of several there, the one whose login is for *path*."""
     known = alias if ":" in alias else f"{alias}:80"
-    for origin in origins:
-        if origin.is_fetched and origin.alias == known:
-            return origin
-    raise FetchRefused(f"{alias} is not among the hosts that the person allowed")
+    there = [origin for origin in origins if origin.is_fetched and origin.alias == known]
+    if not there:
+        raise FetchRefused(f"{alias} is not among the hosts that the person allowed")
+    fitting = [one for one in there if one.authorization and is_within(path, one.path)]
+    return max(fitting, key=lambda one: len(one.path), default=there[0])
 
 
 def _connection(origin: Origin) -> HTTPConnection:
@@ -103,7 +107,10 @@ def decoded_path(path: str) -> str:
     return unquote(unquote(path.partition("?")[0]))
 
 
-def _response(upstream: HTTPResponse, origin: Origin, method: str) -> Iterator[bytes]:
+def _response(
+    upstream: HTTPResponse, origin: Origin, method: str, secrets: Collection[bytes]
+) -> Iterator[bytes]:
+    """Yield the answer as it goes to the program. Raises `OSError` where it bears a secret."""
     page = b""
     is_page = method == "GET" and re.search(r"html|json", upstream.getheader("Content-Type", ""))
     if is_page:
@@ -113,15 +120,14 @@ def _response(upstream: HTTPResponse, origin: Origin, method: str) -> Iterator[b
         page = _rewrite_addresses(whole, origin)
     lines = [f"HTTP/1.1 {upstream.status} {upstream.reason}", "Connection: close"]
     for name, value in upstream.getheaders():
-        if name.lower() in _RETURNED_HEADERS:
+        if name.lower() in _RETURNED_HEADERS and not bears(value.encode(), secrets):
             lines.append(f"{name}: {_rewrite_addresses(value.encode(), origin).decode()}")
     length = str(len(page)) if is_page else upstream.getheader("Content-Length")
     if length is not None:
         lines.append(f"Content-Length: {length}")
     yield ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
-    yield page
-    while data := upstream.read(1 << 16):
-        yield data
+    rest = iter(lambda: upstream.read(1 << 16), b"")
+    yield from without(iter([page]) if is_page else rest, secrets)
 
 
 def _rewrite_addresses(data: bytes, origin: Origin) -> bytes:

@@ -6,8 +6,6 @@ is left out, and a body that does breaks off.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import errno
 import re
 import socket
@@ -17,6 +15,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import TYPE_CHECKING
 
 from modules.sandbox.network.fetch import FetchRefused, decoded_path, is_within
+from modules.sandbox.network.repeated_logins import bears, secrets_of, without
 from modules.sandbox.types import Origin
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 _MAX_HEAD_BYTES = 32_768
 _CHUNK_BYTES = 1 << 16
-_MIN_SECRET_LENGTH = 6  # characters; what is shorter is in any text by chance
 _REQUEST_LINE = re.compile(rb"(GET|HEAD) (/[!-~]*) HTTP/1\.1\r\n")
 _HEADER = re.compile(rb"([A-Za-z0-9-]+):[ \t]*([ -~]*?)[ \t]*\r\n")
 _FORWARDED_HEADERS = frozenset(
@@ -81,7 +79,7 @@ class Interception:
         if authorization:
             headers = {**headers, "authorization": authorization, "accept-encoding": "identity"}
         response = self._request(method, path, headers)
-        for data in _response(response, method, _secrets_of(authorization)):
+        for data in _response(response, method, secrets_of(authorization)):
             client.sendall(data)
         if response.will_close:
             self._close()
@@ -167,7 +165,7 @@ def _response(response: HTTPResponse, method: str, secrets: Collection[bytes]) -
         raise FetchRefused(f"the answer is packed in a way that cannot be read here: {encoding!r}")
     lines = [f"HTTP/1.1 {response.status} {response.reason}"]
     for name, value in response.getheaders():
-        if name.lower() not in _KEPT_BACK and not _bears(f"{name}{value}".encode(), secrets):
+        if name.lower() not in _KEPT_BACK and not bears(f"{name}{value}".encode(), secrets):
             lines.append(f"{name}: {value}")
     if encoding != "identity" and not is_decoded:
         lines.append(f"Content-Encoding: {encoding}")
@@ -178,7 +176,7 @@ def _response(response: HTTPResponse, method: str, secrets: Collection[bytes]) -
     yield ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
     if has_body:
         body = _decoded(response) if is_decoded else _read_all(response)
-        for data in _without(body, secrets):
+        for data in without(body, secrets):
             yield b"%x\r\n%s\r\n" % (len(data), data) if is_chunked else data
         if is_chunked:
             yield b"0\r\n\r\n"
@@ -198,36 +196,3 @@ def _decoded(response: HTTPResponse) -> Iterator[bytes]:
         while packed:
             yield decoder.decompress(packed, _CHUNK_BYTES)
             packed = decoder.unconsumed_tail
-
-
-def _without(body: Iterator[bytes], secrets: Collection[bytes]) -> Iterator[bytes]:
-    """Yield *body*, none of it empty. Raises `OSError` before the first byte of a secret in it."""
-    held_back = max(map(len, secrets), default=1) - 1
-    rest = b""
-    for data in body:
-        rest += data
-        if _bears(rest, secrets):
-            raise OSError(errno.EACCES, "the answer bears what lets the person in")
-        end = len(rest) - held_back
-        if end > 0:
-            yield rest[:end]
-            rest = rest[end:]
-    if rest:
-        yield rest
-
-
-def _bears(data: bytes, secrets: Collection[bytes]) -> bool:
-    return any(secret in data for secret in secrets)
-
-
-def _secrets_of(authorization: str) -> tuple[bytes, ...]:
-    """Return the forms in which a server could hand *authorization* back."""
-    value = authorization.rpartition(" ")[2].encode()
-    forms = [value]
-    if authorization.startswith("Basic "):
-        try:
-            pair = base64.b64decode(value, validate=True)
-        except binascii.Error:
-            pair = b""
-        forms += [pair, pair.partition(b":")[2]]
-    return tuple(form for form in forms if len(form) >= _MIN_SECRET_LENGTH)

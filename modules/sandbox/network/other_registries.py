@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from modules.sandbox.network.maven_passwords import decrypt, is_encrypted
 from modules.sandbox.network.own_config import OwnConfig, Registries, basic, merged, origin_at
 from modules.sandbox.types import PORT, Origin
 from utils.i18n import Phrase, phrase
@@ -24,7 +25,6 @@ _PROXIES = "".join(
     "<nonProxyHosts>localhost|127.0.0.1</nonProxyHosts></proxy>"
     for scheme in ("http", "https")
 )
-_ENCRYPTED = re.compile(r"(?<!\\)\{[^{}]*[^\\]\}")  # remarks may stand around it
 _NAMESPACE = re.compile(r"\sxmlns=\"[^\"]*\"")
 _GEM_SOURCE = re.compile(r"^\s*-\s+[\"']?(https?://[^\s\"']+)", re.MULTILINE)
 _BUNDLE_LINE = re.compile(r"^(BUNDLE_[^\s]+):\s+[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
@@ -41,8 +41,8 @@ def maven_registries(own: OwnConfig) -> Registries:
     notes: tuple[Phrase, ...] = ()
     parts = [f"<proxies>{_PROXIES}</proxies>"]
     if settings is not None:
-        logins = dict(_maven_logins(settings))
-        notes = tuple(_encrypted_notes(settings))
+        logins = _maven_logins(own, settings)
+        notes = tuple(_locked_notes(name for name, login in logins.items() if login is None))
         mirrors = settings.findall("mirrors/mirror")
         parts.append(_maven_list("mirrors", mirrors, ("id", "mirrorOf"), logins, origins))
         profiles = list(_active_profiles(settings))
@@ -67,13 +67,13 @@ def _maven_list(
     group: str,
     elements: list[Element],
     names: tuple[str, ...],
-    logins: dict[str, str],
+    logins: Mapping[str, str | None],
     origins: list[Origin],
 ) -> str:
     """Return *elements* as programs may read them, and add their servers to *origins*."""
     kept = []
     for element in elements:
-        login = logins.get(_child(element, "id"), "")
+        login = logins.get(_child(element, "id")) or ""
         if found := origin_at(_child(element, "url"), login):
             origins.append(found[0])
             texts = {name: _child(element, name) for name in names} | {"url": found[1]}
@@ -92,26 +92,24 @@ def _xml(text: str) -> Element | None:
         return None
 
 
-def _maven_logins(settings: Element) -> Iterator[tuple[str, str]]:
-    """Yield the name of each server and its login; one that is encrypted is none for us."""
+def _maven_logins(own: OwnConfig, settings: Element) -> dict[str, str | None]:
+    """Return the login of each server by its name, None for one that cannot be decrypted."""
+    logins: dict[str, str | None] = {}
     for server in settings.findall("servers/server"):
-        if not _is_encrypted(server):
-            login = basic(_child(server, "username"), _child(server, "password"))
-            yield _child(server, "id"), login
+        password: str | None = _child(server, "password")
+        if password and is_encrypted(password):
+            password = decrypt(own, password)
+        user = _child(server, "username")
+        logins[_child(server, "id")] = None if password is None else basic(user, password)
+    return logins
 
 
-def _is_encrypted(server: Element) -> bool:
-    """Return whether the password of *server* is one for `settings-security.xml`."""
-    return _ENCRYPTED.search(_child(server, "password")) is not None
-
-
-def _encrypted_notes(settings: Element) -> Iterator[Phrase]:
-    names = [_child(one, "id") for one in settings.findall("servers/server") if _is_encrypted(one)]
-    if names:
+def _locked_notes(servers: Iterable[str]) -> Iterator[Phrase]:
+    if names := ", ".join(map(visible, servers)):
         yield phrase(
-            "Encrypted passwords of maven (settings-security.xml) are not taken over: {names} "
-            "will ask for a login. A password as ${{env.NAME}} in settings.xml works.",
-            names=", ".join(map(visible, names)),
+            "Passwords of maven that settings-security.xml does not open are not taken over: "
+            "{names} will ask for a login. A password as ${{env.NAME}} in settings.xml works.",
+            names=names,
         )
 
 

@@ -21,6 +21,7 @@ from modules.files.git_remotes.remote_address import checked_address
 from modules.files.project import Project
 from modules.git.remote import GitRemote
 from tests.declared_tools import tool_named
+from tests.modules.git.lfs_server import PASSWORD, git_server
 from tests.modules.git.test_remote import PATH, base, git, intent, origin, remote, root, save, use
 from utils.waiting import Stop
 
@@ -221,3 +222,66 @@ def listening() -> Iterator[tuple[str, list[Any]]]:
         finally:
             last.connect(server.getsockname())
             thread.join()
+
+
+@pytest.fixture
+def company(base: Path, origin: Path) -> Iterator[tuple[str, list[str]]]:
+    """A server with a password, which the person's own git knows."""
+    git("config", "http.receivepack", "true", at=origin)
+    with git_server(base) as (address, uploads):
+        host = address.removeprefix("http://").partition("/")[0]
+        home = base / "home"
+        (home / "passwords").write_text(f"http://me:{PASSWORD}@{host}\n")
+        with (home / ".gitconfig").open("a") as config:
+            config.write(f'[credential "http://{host}"]\n')
+            config.write(f"\thelper = store --file {home}/passwords\n")
+        yield address, uploads
+
+
+def test_contents_come_and_go_over_http_with_the_persons_password(
+    base: Path, root: Path, company: tuple[str, list[str]]
+) -> None:
+    address, uploads = company
+    git("config", "remote.origin.url", address, at=root)
+    content = b"\0large\n" * 100_000
+    they_publish(base, "图 1.bin", content)
+    said = [use(root, "pull")]
+    assert "1 contents of git LFS came, 700 kB." in said[0]
+    assert (root / "图 1.bin").read_bytes() == content
+    assert is_clean(root)
+
+    put(root / ".git", b"mine")
+    save(root, "new.bin", pointer(b"mine"), "Mine")
+    said += [intent(root, operation="push"), use(root, "push")]
+    assert "Sent 1 contents of git LFS, 4 B." in said[-1]
+    assert uploads == [sha256(b"mine").hexdigest()]
+    assert git("rev-parse", "main", at=base / "origin.git") == git("rev-parse", "HEAD", at=root)
+
+    said.append(use(root, "clone", address, path="lib"))
+    assert (root / "lib/图 1.bin").read_bytes() == content
+    assert (root / "lib/new.bin").read_bytes() == b"mine"
+
+    git("pull", "-q", "--ff-only", "origin", "main", at=base / "theirs")
+    they_publish(base, "图 1.bin", b"third")
+    shutil.rmtree(base / "origin.git/lfs")
+    said.append(use(root, "pull"))
+    assert "1 contents of git LFS stay pointers." in said[-1]
+    assert PASSWORD not in str(said)
+    assert not [path for path in (root / ".git").rglob("*") if path.is_file()
+                and PASSWORD.encode() in path.read_bytes()]  # fmt: skip
+
+
+def test_without_the_password_nothing_goes_over_http(
+    base: Path, root: Path, company: tuple[str, list[str]]
+) -> None:
+    address, uploads = company
+    (base / "home/passwords").write_text("")
+    git("config", "remote.origin.url", address, at=root)
+    put(root / ".git", b"mine")
+    (root / ".gitattributes").write_text(ATTRIBUTES)
+    save(root, "new.bin", pointer(b"mine"), "Mine")
+    before = git("rev-parse", "main", at=base / "origin.git")
+    with pytest.raises(ToolError):
+        use(root, "push")
+    assert not uploads
+    assert git("rev-parse", "main", at=base / "origin.git") == before

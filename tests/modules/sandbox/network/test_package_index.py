@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from modules.sandbox.network.fetch import fetch
+from modules.sandbox.network.own_config import origin_at
 from modules.sandbox.network.package_index import default_hosts, network_of, pip_settings
 from modules.sandbox.network.proxy import Proxy
 from modules.sandbox.sandbox import Limits, Network, Program
@@ -304,6 +306,39 @@ def test_nothing_else_of_that_server_gets_the_password(sandbox_home: SandboxHome
         codes = [line[:3] for line in "".join(said).splitlines()]
     assert codes == ["200", *["401"] * 8, *["403"] * 4]
     assert [sent for path, sent in index.asked if sent] == [LETS_IN]
+
+
+def test_each_folder_of_one_server_gets_its_own_login(tmp_path: Path) -> None:
+    index = Index(tmp_path)
+    with index.served() as port:
+        places = ("localhost:{}/npm/", "me:gem@localhost:{}/gems/", "me:go@localhost:{}/go",
+                  "me:team@localhost:{}/go/team")  # fmt: skip
+        found = [origin_at(f"http://{place.format(port)}") for place in places]
+        for path in ("/npm/x", "/gems/x", "/go/x", "/go/team/x", "/gems2/x", "/go/../gems/x"):
+            head = f"GET http://this-machine:{port}{path} HTTP/1.1\r\n\r\n"
+            list(fetch(head.encode(), [one[0] for one in found if one]))
+    sent = [base64.b64decode(login.removeprefix("Basic ")).decode() for _, login in index.asked]
+    assert sent == ["", "me:gem", "me:go", "me:team", "", ""]
+
+
+@pytest.mark.parametrize("form", [f"me:{PASSWORD}", PASSWORD, LETS_IN, LETS_IN.split()[1]])
+@pytest.mark.parametrize("kind", ["text/html", "application/zip"])
+def test_an_answer_that_repeats_the_login_breaks_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, kind: str
+) -> None:
+    index = Index(tmp_path)
+    text = b"x" * 65_530 + form.encode() + b"x" * 70_000
+    monkeypatch.setattr(index, "answer", lambda *_: (200, kind, text))
+    with index.served() as port:
+        found = origin_at(f"http://me:{PASSWORD}@localhost:{port}/repo")
+        assert found
+        head = f"GET http://this-machine:{port}/repo/x HTTP/1.1\r\n\r\n".encode()
+        came: list[bytes] = []
+        with pytest.raises(OSError, match="lets the person in"):
+            came.extend(fetch(head, [found[0]]))
+    assert came[0].startswith(b"HTTP/1.1 200")
+    assert PASSWORD.encode() not in b"".join(came)
+    assert LETS_IN.split()[1].encode() not in b"".join(came)
 
 
 def test_only_the_configured_port_of_a_near_server_is_reached(

@@ -180,10 +180,57 @@ def test_maven_has_its_mirrors_and_the_way_to_them(sandbox_home: SandboxHome) ->
     assert inside.find("servers") is None
     (note,) = found.notes
     assert "settings-security.xml" in str(note)
-    assert "locked will ask" in str(note)
+    assert ": locked will ask" in str(note)
     assert "${env.NAME}" in str(note)
     write(sandbox_home, ".m2/settings.xml", "<settings")
     assert "<proxies>" in maven_registries(own(sandbox_home)).files[".m2/settings.xml"]
+
+
+MASTER = "{33ALKpwbt7kH0IEpR09IrGy3wMm4ShXh46CIpeB25efEm7/ADmIfaJdByNDl3ucF}"
+ENCRYPTED = "{/+ASqQWzRLMHVC1zu4CRy9QYJYODSOXatAcYxkKAGHOUKFRl6NYvrOjdU/Qf+VIw}"
+"""`TOKEN` and the master password as `mvn --encrypt-password` of maven 3.8 writes them."""
+
+
+@pytest.mark.parametrize("remark", ["", "kept till \\{May\\} "])
+@pytest.mark.parametrize("place", ["", "elsewhere/security.xml", "~/elsewhere/security.xml",
+                                   "${user.home}/elsewhere/security.xml"])  # fmt: skip
+def test_encrypted_passwords_of_maven_go_to_their_servers(
+    sandbox_home: SandboxHome, remark: str, place: str
+) -> None:
+    write(sandbox_home, ".m2/settings.xml", SETTINGS.replace("{abc=}", f"{remark}{ENCRYPTED}"))
+    security = f"<settingsSecurity>\n <!-- <master>{{no}}</master> --><master>\n{MASTER} </master>"
+    name = place.rpartition("home}/")[2].removeprefix("~/") or ".m2/settings-security.xml"
+    if place:
+        leading = f"<settingsSecurity><relocation>{place}</relocation></settingsSecurity>"
+        write(sandbox_home, ".m2/settings-security.xml", leading)
+    write(sandbox_home, name, f"{security}</settingsSecurity>")
+    found = maven_registries(own(sandbox_home, {"PASS": TOKEN}))
+    assert logins(found) == {("mvn.example", "/all", ME), ("repo.example", "/r", ME)}
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("master", "password"),
+    [
+        (MASTER, ENCRYPTED.replace("SqQ", "SqR")),
+        (MASTER, ENCRYPTED[:12] + "}"),
+        (MASTER, "{" + ENCRYPTED[9:]),
+        (MASTER, "{not base64!}"),
+        (MASTER, "{пароль}"),
+        (MASTER.replace("33A", "33B"), ENCRYPTED),
+        ("", ENCRYPTED),
+        ("{[name=master,cipher=AES/GCM/NoPadding]abc=}", ENCRYPTED),
+    ],
+)
+def test_a_password_that_nothing_opens_is_none(
+    sandbox_home: SandboxHome, master: str, password: str
+) -> None:
+    write(sandbox_home, ".m2/settings.xml", SETTINGS.replace("{abc=}", password))
+    security = f"<settingsSecurity><master>{master}</master></settingsSecurity>"
+    write(sandbox_home, ".m2/settings-security.xml", security)
+    found = maven_registries(own(sandbox_home))
+    assert {one.authorization for one in found.origins if one.host == "repo.example"} == {""}
+    assert "locked will ask" in str(*found.notes)
 
 
 def test_gem_and_bundler_have_their_sources(sandbox_home: SandboxHome) -> None:

@@ -1,0 +1,72 @@
+"""Programs use git in a sparse checkout, whose work tree has settings of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.modules.sandbox.git.test_stand_in import COMMAND, attack, home, person, use_git
+from tests.modules.sandbox.sandbox_home import SandboxHome
+
+__all__ = ["home"]
+pytestmark = pytest.mark.as_root
+SETTINGS = ".git/config.worktree"
+
+
+@pytest.fixture(params=["--no-sparse-index", "--sparse-index"])
+def sparse(home: SandboxHome, request: pytest.FixtureRequest) -> SandboxHome:
+    """A checkout of `in` alone, beside which there is `out`."""
+    for folder in ("in", "out"):
+        (home.project / folder).mkdir()
+        (home.project / folder / "f").write_text("one\n")
+    person(home, "add", ".")
+    person(home, "commit", "-qm", "folders")
+    person(home, "sparse-checkout", "set", "--cone", request.param, "in")
+    assert "worktreeConfig" in (home.project / ".git/config").read_text()
+    return home
+
+
+def test_git_is_used_there_as_elsewhere(sparse: SandboxHome) -> None:
+    settings = (sparse.project / SETTINGS).read_bytes()
+    result = sparse.bash(
+        "set -e; git checkout -qb b; echo two >> in/f; git stash -q; git stash pop -q\n"
+        "git commit -qam two; git checkout -q main; echo x > f; git commit -qam x; git merge -q b\n"
+        "git rebase -q HEAD~1; git status --short; ls"
+    )
+    assert (result.exit_code, result.notes, result.output) == (0, (), "f\nin\n")
+    assert person(sparse, "status", "--porcelain") == ""
+    assert person(sparse, "show", "HEAD:in/f") == "one\ntwo\n"
+    assert person(sparse, "show", "HEAD:out/f") == "one\n"
+    assert person(sparse, "fsck", "--strict", "--no-dangling") == ""
+    assert not (sparse.project / "out").exists()
+    assert (sparse.project / SETTINGS).read_bytes() == settings
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"git config --worktree core.fsmonitor '{COMMAND}; false'",
+        f"git config --worktree alias.status '!{COMMAND}'",
+        f"rm {SETTINGS}; ln -s ../evil {SETTINGS}; printf '[core]\\npager=x\\n' > evil",
+        f"mkdir -p .git/worktrees/x; cp {SETTINGS} .git/worktrees/x/config.worktree",
+        "git config extensions.other x",
+    ],
+)
+def test_its_own_settings_are_never_theirs(sparse: SandboxHome, code: str) -> None:
+    settings = [(sparse.project / name).read_bytes() for name in (SETTINGS, ".git/config")]
+    _, canary = attack(sparse, f"git commit -q --allow-empty -m three\n{code}")
+    assert settings == [(sparse.project / name).read_bytes() for name in (SETTINGS, ".git/config")]
+    assert not (sparse.project / SETTINGS).is_symlink()
+    assert not (sparse.project / ".git/worktrees/x/config.worktree").exists()
+    use_git(sparse)
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("place", ["config", "config.worktree"])
+@pytest.mark.parametrize("line", ["[core]\n\tworktree = /tmp", "[extensions]\n\tobjectFormat = x"])
+def test_what_is_unusual_besides_stays_read_only(
+    sparse: SandboxHome, place: str, line: str
+) -> None:
+    with (sparse.project / ".git" / place).open("a") as file:
+        file.write(f"{line}\n")
+    result = sparse.bash("echo x > .git/x")
+    assert "Read-only" in result.output

@@ -31,7 +31,7 @@ from core.events import (
 )
 from core.loop.hook_runs import may_end
 from core.loop.loop_detection import LoopDetector
-from core.loop.nudges import Nudges
+from core.loop.nudges import Nudges, ask_whether_done
 from core.loop.project_checks import checks_pass
 from core.loop.questions import ask_questions
 from core.loop.response import ReplyRead, read_reply
@@ -196,8 +196,10 @@ def _end(
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Return the end of a task whose last word was said, None where it goes on all the same.
 
-    No check lets it go on whose reply is the last that it may have.
+    No todo and no check lets it go on whose reply is the last that it may have.
     """
+    if (yield from ask_whether_done(context, reply_read.message.text, is_last=is_last)):
+        return None
     if not (yield from may_end(context, was_held=task.was_held)):
         task.was_held = True
         return None

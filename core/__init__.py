@@ -96,6 +96,7 @@ EXPORTS = {
         "name_of",
     ],
     "hooks": [
+        "AsksAtEnd",
         "AsksPerson",
         "BindsToSession",
         "ConfinesRuns",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Any, Literal, TypedDict
 
-from core.cards import Todo, TodoCard
+from core.cards import DiffCard, RunCard, Todo, TodoCard
 from core.conversation.messages import Assistant, Context, Record, ToolResult
 from core.feature import Feature, Section, SessionHandle
 from core.hooks import (
@@ -138,16 +138,18 @@ class Todos(
         return False
 
     def question_at_end(self) -> str:
-        """Ask about the todos that are open, where the model has kept its list in this task."""
-        question = NOT_DONE.format(todos="\n".join(self._open_lines()))
-        has_called = False
+        """Ask about what is open, where the task kept the list, changed files or ran something."""
+        if self._session_handle is None or not (lines := self._open_lines()):
+            return ""
+        has_worked = False
         for record in self._task_records():
             match record:
-                case ToolResult(name=name, state="done"):
-                    has_called |= name == Todos.update_todos.__name__
+                case ToolResult(state="done", card=DiffCard() | RunCard() | TodoCard()):
+                    has_worked = True
                 case Context() if _asks(record):
                     return ""
-        return question if has_called and self._open_lines() else ""
+        question = NOT_DONE.format(todos="\n".join(lines))
+        return self._session_handle.redact(question) if has_worked else ""
 
     def _task_records(self) -> Iterator[Record]:
         """Yield what was said and done in the task so far, newest first."""

@@ -260,7 +260,8 @@ def test_a_twin_has_notes_focus_todos_and_an_undo_of_its_own(tmp_path: Path) -> 
         twin, session = Path(str(card.rows[0][1])), str(card.rows[1][1])
     twin.rename(tmp_path / "there")
     (tmp_path / "there").rename(twin)
-    with assembled_terminal(tmp_path, later, text_reply("ok"), root=twin) as there:
+    done = [text_reply("ok"), text_reply("that is all")]
+    with assembled_terminal(tmp_path, later, *done, root=twin) as there:
         there.terminal.resume(session)
         assert picture(there) == now
         assert there.terminal.history.state["focus"] == ["a.txt"]

@@ -152,7 +152,16 @@ def test_who_asks_the_person_is_not_asked(tmp_path: Path, words: str) -> None:
         assert end_of(run_turn(env.terminal, "go")).why == "done"
 
 
-def test_the_list_of_an_earlier_task_is_no_reason(tmp_path: Path) -> None:
+def test_a_later_task_that_works_is_asked_about_what_is_left(tmp_path: Path) -> None:
+    done = [text_reply("Done."), text_reply("Yes, done.")]
+    with assembled_terminal(tmp_path, plan("a"), text_reply("Go on?"), work(1), *done) as env:
+        run_turn(env.terminal, "go")
+        run_turn(env.terminal, "go on")
+        assert len(contexts(env, ASKED)) == 1
+        assert breaks(env) == []
+
+
+def test_a_later_task_that_only_talks_is_not_asked(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, plan("a"), text_reply("Go on?"), text_reply("Hi.")) as env:
         run_turn(env.terminal, "go")
         end = end_of(run_turn(env.terminal, "hello"))

@@ -146,11 +146,13 @@ class Informed:
     """Something worth a word that wants nothing of the person; *changes* came with it.
 
     *command* is the slash command that does what it proposes, "" where it proposes nothing.
+    *ends_answer* is whether what the model said before is not its answer: another comes.
     """
 
     what: Phrase
     changes: tuple[Change, ...] = ()
     command: str = ""
+    ends_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,10 @@ def ask_whether_done(
     if not question or context.stop.is_set() or context.over_budget_reason():
         return False
     context.record(Context(question))
-    yield Informed(phrase("The model ended with open todos; it is asked once whether it is done."))
+    yield Informed(
+        phrase("The model ended with open todos; it is asked once whether it is done."),
+        ends_answer=True,
+    )
     return True
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.events import Event, Informed, TurnFinished
+from modules.cli.print_mode import PlainScreen
 from modules.todos import STEPS_BETWEEN
 from modules.translator import Translator
 from tests.assembly import AssembledTerminal, assembled_terminal
@@ -134,6 +136,17 @@ def test_who_ends_with_open_todos_is_asked_once_whether_it_is_done(tmp_path: Pat
         (told,) = [event.what for event in events if isinstance(event, Informed)]
         assert Translator.of("zh").render(told) != str(told)
         assert breaks(env) == []
+
+
+def test_a_program_reads_the_answer_that_comes_last(tmp_path: Path) -> None:
+    replies = [plan("a"), text_reply("Done."), text_reply("All but a.")]
+    out = StringIO()
+    screen = PlainScreen("text", out, StringIO(), Translator.of("en"), project="/p")
+    with assembled_terminal(tmp_path, *replies) as env:
+        for event in run_turn(env.terminal, "go"):
+            screen.show(event)
+    assert screen.finish("s") == 0
+    assert out.getvalue() == "All but a.\n"
 
 
 def test_it_may_do_what_is_left(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ EXPORTS = {
         "name_of",
     ],
     "hooks": [
+        "AsksAtEnd",
         "AsksPerson",
         "BindsToSession",
         "ConfinesRuns",

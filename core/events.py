@@ -146,13 +146,15 @@ class Informed:
     """Something worth a word that wants nothing of the person; *changes* came with it.
 
     *command* is the slash command that does what it proposes, "" where it proposes nothing. What
-    *is_result* is told with the answer of a task that nobody watched.
+    *is_result* is told with the answer of a task that nobody watched. *ends_answer* is whether
+    what the model said before is not its answer: another comes.
     """
 
     what: Phrase
     changes: tuple[Change, ...] = ()
     command: str = ""
     is_result: bool = False
+    ends_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,8 @@ class Section:
     An empty *text* means that there is nothing to know. *describe_change* may give a shorter text
     for a model that knows another version, "" where it needs no word. *derive* gives, from the
     version that it was told, the one that it knows since by its own calls. What was told under
-    *former_name* is a version too.
+    *former_name* is a version too. *telling* is whether it is told where it "changed", "again" all
+    the same, or not at all as a call that the model just made has it "known".
     """
 
     name: str
@@ -99,6 +100,7 @@ class Section:
     describe_change: Callable[[str], str] | None = None
     derive: Callable[[str], str] | None = None
     former_name: str = ""
+    telling: Literal["changed", "again", "known"] = "changed"
 
 
 @dataclass(frozen=True, slots=True)

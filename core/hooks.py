@@ -117,6 +117,15 @@ class RemembersWork(ABC):
         """Return what the person should know is left to do when a turn ends."""
 
 
+class AsksAtEnd(ABC):
+    @abstractmethod
+    def question_at_end(self) -> str:
+        """Return what the model is asked when it ends a task, "" for nothing.
+
+        It is asked at most once in a task.
+        """
+
+
 class MarksProgress(ABC):
     @abstractmethod
     def state_fingerprint(self) -> str:
@@ -369,6 +378,7 @@ HOOKS: tuple[type[ABC], ...] = (
     ProvidesNews,
     ProposesCommands,
     RemembersWork,
+    AsksAtEnd,
     MarksProgress,
     RedactsText,
     FlagsCalls,

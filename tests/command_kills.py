@@ -237,6 +237,7 @@ _TASKS = [
         ("c4", "focus_file", '{"path": "big/2.txt"}'),
     ),
     text_reply("did one"),
+    text_reply("did one, that is all"),
     calls_reply(
         ("d1", "rename_file", '{"path": "moved", "new_path": "there"}'),
         ("d2", "delete_folder", '{"path": "big/deep", "recursive": true}'),

@@ -153,7 +153,8 @@ def test_a_process_that_nobody_buried_is_not_running() -> None:
 def test_a_session_that_was_left_whole_is_not_repaired(tmp_path: Path) -> None:
     todos = [{"title": "one", "status": "pending"}]
     with assembled_terminal(
-        tmp_path, call_reply("update_todos", todos=todos), text_reply("done")
+        *(tmp_path, call_reply("update_todos", todos=todos)),
+        *(text_reply("done"), text_reply("done")),
     ) as env:
         run_turn(env.terminal, "plan it")
         session = env.terminal.session

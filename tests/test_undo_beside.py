@@ -53,7 +53,8 @@ CALLS = {
 @pytest.mark.parametrize("how", ["/undo", "/undo call"])
 @pytest.mark.parametrize("what", list(CALLS))
 def test_a_call_that_changed_no_file_is_taken_back(tmp_path: Path, what: str, how: str) -> None:
-    with assembled_terminal(tmp_path, CALLS[what], text_reply("did it"), text_reply("ok")) as env:
+    replies = [text_reply("did it")] * (2 if what == "todos" else 1)
+    with assembled_terminal(tmp_path, CALLS[what], *replies, text_reply("ok")) as env:
         (env.root / "a.txt").write_text("a\n")
         before = picture(env)
         allow(env, "do it")
@@ -75,7 +76,8 @@ def test_a_call_that_changed_no_file_is_taken_back(tmp_path: Path, what: str, ho
 def test_a_turn_goes_back_with_all_that_it_changed(tmp_path: Path) -> None:
     made = call_reply("create_file", id="c", path="b.txt", content="b\n")
     with assembled_terminal(
-        tmp_path, made, note("on b", path="b.txt"), todos("x"), text_reply("done")
+        *(tmp_path, made, note("on b", path="b.txt"), todos("x")),
+        *(text_reply("done"), text_reply("done")),
     ) as env:
         (env.root / "a.txt").write_text("a\n")
         before = picture(env)
@@ -94,7 +96,8 @@ def test_the_last_call_is_the_one_that_came_last(tmp_path: Path) -> None:
     made = call_reply("create_file", id="c", path="b.txt", content="b\n")
     later = call_reply("create_file", id="d", path="c.txt", content="c\n")
     with assembled_terminal(
-        tmp_path, made, todos("one"), later, note("n"), text_reply("done")
+        *(tmp_path, made, todos("one"), later, note("n")),
+        *(text_reply("done"), text_reply("done")),
     ) as env:
         (env.root / "a.txt").write_text("a\n")
         run_turn(env.terminal, "do it")
@@ -130,9 +133,8 @@ def test_what_the_person_changed_since_stays(tmp_path: Path) -> None:
 
 
 def test_it_outlives_a_new_start(tmp_path: Path) -> None:
-    with assembled_terminal(
-        tmp_path, todos("one"), text_reply("done"), todos("two", "u"), text_reply("done")
-    ) as env:
+    done = [text_reply("done"), text_reply("done")]
+    with assembled_terminal(tmp_path, todos("one"), *done, todos("two", "u"), *done) as env:
         run_turn(env.terminal, "do it")
         run_turn(env.terminal, "do more")
         answer(env, "/undo")

@@ -41,11 +41,13 @@ SCRIPT = [
     call_reply("annotate_file", id="c2", path="a.txt", note="first note"),
     todos("first", "c3"),
     text_reply("did one"),
+    text_reply("did one, that is all"),
     write("b.txt", "two\n", "c4"),
     call_reply("annotate_file", id="c5", path="a.txt", note="second note"),
     call_reply("annotate_file", id="c6", path="b.txt", note="on b"),
     todos("second", "c7"),
     text_reply("did two"),
+    text_reply("did two, that is all"),
 ]
 
 
@@ -138,7 +140,7 @@ def test_a_turn_without_changes_can_be_gone_back_to(tmp_path: Path) -> None:
 
 
 def test_the_model_is_told_once_what_was_undone(tmp_path: Path) -> None:
-    with assembled_terminal(tmp_path, *SCRIPT[:4], text_reply("ok"), text_reply("ok")) as env:
+    with assembled_terminal(tmp_path, *SCRIPT[:5], text_reply("ok"), text_reply("ok")) as env:
         run_turn(env.terminal, "do one")
         answer(env, "/undo")
         run_turn(env.terminal, "go on")
@@ -258,7 +260,8 @@ def test_a_twin_has_notes_focus_todos_and_an_undo_of_its_own(tmp_path: Path) -> 
         twin, session = Path(str(card.rows[0][1])), str(card.rows[1][1])
     twin.rename(tmp_path / "there")
     (tmp_path / "there").rename(twin)
-    with assembled_terminal(tmp_path, later, text_reply("ok"), root=twin) as there:
+    done = [text_reply("ok"), text_reply("that is all")]
+    with assembled_terminal(tmp_path, later, *done, root=twin) as there:
         there.terminal.resume(session)
         assert picture(there) == now
         assert there.terminal.history.state["focus"] == ["a.txt"]

@@ -14,11 +14,16 @@ def context_diff(sent: Mapping[str, str], now: Iterable[Section]) -> Context | N
     The first telling of a section is its whole text; a later one may be shorter
     (`Section.describe_change`). A section that is gone or empty is told as gone. What the model
     knows by its own calls is not told, only kept as sent: where that is all, the text is "".
+    One that is to be told again is, as it is.
     """
     current = {section.name: section for section in now}
     known = _known(sent, current)
-    told = [s for name, s in current.items() if s.text != known.get(name, "")]
-    sections = {name: s.text or None for name, s in current.items() if s.text != sent.get(name, "")}
+    told = [s for name, s in current.items() if _is_told(s, known.get(name, ""))]
+    sections = {
+        name: s.text or None
+        for name, s in current.items()
+        if s.telling == "again" or s.text != sent.get(name, "")
+    }
     gone = [name for name in known if name not in current]
     parts = [*(_news(s, known.get(s.name)) for s in told), *map(_end, gone)]
     sections |= dict.fromkeys(name for name in sent if name not in current)
@@ -36,6 +41,10 @@ def _known(sent: Mapping[str, str], current: Mapping[str, Section]) -> dict[str,
         if name in known and section.derive is not None:
             known[name] = section.derive(known[name])
     return known
+
+
+def _is_told(section: Section, known: str) -> bool:
+    return section.telling == "again" or (section.telling == "changed" and section.text != known)
 
 
 def _news(section: Section, known: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from core.conversation.messages import Context
 from core.conversation.result_texts import FAILED_PREFIX
 from core.events import Event, Informed, Warned
+from core.hooks import AsksAtEnd
 from core.loop.response import ReplyRead
 from core.loop.turn_context import TurnContext
 from utils.i18n import phrase
@@ -31,6 +32,7 @@ NOT_BEGUN = (
     "You said what you are going to do, and did nothing yet. Do it now: call the tool. If there is "
     "nothing to do, say so in one sentence."
 )
+_CLOSING_MARKS = " \t\r\n*_`~\"')]\u2019\u201d\u300d\u300f\uff09"
 ENDLESS = (
     "Your reply repeated the same words without end, so it was stopped. Do not go on with it: take "
     "the next step, or say in one sentence what is in the way."
@@ -120,6 +122,32 @@ class Nudges:
         yield Warned(
             phrase("The model repeated the same words without end; its reply was stopped.")
         )
+
+
+def ask_whether_done(
+    context: TurnContext, last_words: str, *, is_last: bool
+) -> Generator[Event, Any, bool]:
+    """Ask, once in a task, about what a feature sees left to do; return whether that was asked.
+
+    Not asked is who asks the person something, has no reply left, or no money for one.
+    """
+    if is_last or context.is_practice or _asks_person(last_words):
+        return False
+    asking = (one.question_at_end() for one in context.features if isinstance(one, AsksAtEnd))
+    question = next(filter(None, asking), "")
+    if not question or context.stop.is_set() or context.over_budget_reason():
+        return False
+    context.record(Context(question))
+    yield Informed(
+        phrase("The model ended with open todos; it is asked once whether it is done."),
+        ends_answer=True,
+    )
+    return True
+
+
+def _asks_person(text: str) -> bool:
+    """Return whether *text* ends with a question, in whatever marks that is wrapped."""
+    return text.rstrip(_CLOSING_MARKS).endswith(("?", "\uff1f"))
 
 
 def _promises(text: str) -> bool:

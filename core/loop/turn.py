@@ -33,7 +33,7 @@ from core.loop.depth import STANDARD, Route
 from core.loop.failed_step import decide_failed_step
 from core.loop.hook_runs import may_end
 from core.loop.loop_detection import LoopDetector
-from core.loop.nudges import Nudges
+from core.loop.nudges import Nudges, ask_whether_done
 from core.loop.project_checks import checks_pass
 from core.loop.questions import ask_questions
 from core.loop.response import ReplyRead, read_reply
@@ -221,6 +221,8 @@ def _end(
             return None
         if fate == "ends":
             return task.end("done")
+    if (yield from ask_whether_done(context, reply_read.message.text, is_last=is_last)):
+        return None
     if not (yield from may_end(context, was_held=task.was_held)):
         task.was_held = True
         return None

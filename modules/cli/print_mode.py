@@ -135,7 +135,7 @@ class PlainScreen:
         match event:
             case StepStarted():
                 self._steps += 1
-                if self._is_answer_over:  # a check failed: what comes is another answer
+                if self._is_answer_over:  # what comes is another answer
                     self._text_parts.clear()
                 self._is_answer_over = False
                 self._parts_before_step = len(self._text_parts)
@@ -155,6 +155,7 @@ class PlainScreen:
             case Waiting():
                 self._print_error(self._translator.render(_waiting_phrase(event)))
             case Informed():
+                self._is_answer_over |= event.ends_answer
                 self._changes.add(event.changes)
                 if event.is_result:
                     self._remarks.append(event.what)

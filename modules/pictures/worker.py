@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,8 @@ def _decoded_and_encoded(data: bytes, format_name: str) -> tuple[dict[str, str |
     """Return the header for the picture *data*, and its new bytes."""
     from PIL import Image
 
+    if format_name == "PNG":
+        data = _without_broken_extras(data)
     try:
         with Image.open(BytesIO(data), formats=[format_name]) as image:
             if image.width * image.height > MAX_PIXELS:
@@ -73,6 +76,23 @@ def _decoded_and_encoded(data: bytes, format_name: str) -> tuple[dict[str, str |
     # A decoder raises whatever a damaged file makes it stumble over; only this picture is lost.
     except Exception as error:  # noqa: BLE001
         return {"error": "damaged", "why": f"{type(error).__name__}: {error}"[:300]}, b""
+
+
+def _without_broken_extras(png: bytes) -> bytes:
+    """Return *png* without the chunks that no picture needs and whose checksum is wrong.
+
+    Browsers show such a picture; Pillow takes it for none.
+    """
+    kept = [png[:8]]
+    start = 8
+    while start < len(png):
+        end = start + 12 + int.from_bytes(png[start : start + 4], "big")
+        named = png[start + 4 : end - 4]
+        is_whole = int.from_bytes(png[end - 4 : end], "big") == zlib.crc32(named)
+        if named[:1].isupper() or is_whole:  # a capital: no picture without it
+            kept.append(png[start:end])
+        start = end
+    return b"".join(kept)
 
 
 def _normalized(image: Image) -> tuple[int, int, Image]:

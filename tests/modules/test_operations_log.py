@@ -66,13 +66,15 @@ def test_every_request_call_question_answer_and_change_is_told_in_order(tmp_path
 def test_remarks_and_what_is_left_to_do_are_told(tmp_path: Path) -> None:
     todos = [{"title": "Look", "status": "pending"}]
     as_text = '{"name": "list_files", "arguments": {}}'
-    script = [call_reply("update_todos", todos=todos), text_reply(as_text), text_reply("Later.")]
+    later = [text_reply("Later."), text_reply("Later.")]
+    script = [call_reply("update_todos", todos=todos), text_reply(as_text), *later]
     with assembled_terminal(tmp_path, *script) as env:
         run_turn(env.terminal, "go")
         told = lines(env)
         shown = [readable(json.dumps(line).encode(), Translator.of("en")) for line in told]
-    (remark,) = [line["what"] for line in told if line["kind"] == "info"]
+    remark, asked = [line["what"] for line in told if line["kind"] == "info"]
     assert remark == "The model wrote its call of list_files as text."
+    assert asked == "The model ended with open todos; it is asked once whether it is done."
     assert told[-1]["still_open"] == "Still to do: Look"
     assert shown[-1].endswith("Still to do: Look")
     assert any(line.endswith(remark) for line in shown)

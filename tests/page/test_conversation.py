@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.page import served_page as stages
 from tests.page.request_holding import HeldRequests
 from tests.page.served_page import Gate, ServedPage, message, replies, send
-from tests.scripted_model import USED, call_reply, text_reply
+from tests.scripted_model import USED, call_reply, calls_reply, text_reply
 from tests.tavily_double import TavilyDouble
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Delta, ModelError
@@ -445,6 +445,39 @@ def test_what_a_web_search_found_is_shown_as_cards(
                     ["[1] A", "[9]: not a source that was read"]
                 )
                 page.reload()
+            page.context.close()
+
+
+def test_what_a_message_cites_leads_there_while_the_task_goes_on(
+    tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TavilyDouble() as double:
+        settings = replace(
+            stages.SETTINGS, tavily_api_key="tvly-x", tavily_base_url=double.base_url
+        )
+        monkeypatch.setattr(stages, "SETTINGS", settings)
+        with stages.serve_page(tmp_path, chromium) as served_page:
+            gate = Gate()
+            said = "Tea is told of in [1], not in [7]."
+            served_page.model.replies = [
+                call_reply("web_search", query="tea"),
+                [Delta(said), *calls_reply(("c2", "list_files", "{}"), text=said)],
+                [Delta("And so"), gate, Completion("And so", "", (), USED)],
+            ]
+            page = served_page.open()
+            send(page, "search")
+            page.get_by_role("group", name="Approval").get_by_role("button", name="Yes").click()
+            expect(replies(page).last).to_contain_text("And so")
+            for _ in range(2):  # as it came, and as it is told to a page that opens now
+                cited = replies(page).first.locator("a.citation")
+                expect(cited).to_have_attribute("href", "https://example.org/a")
+                expect(replies(page).first.locator(".citation.unknown")).to_have_text("[7]?")
+                expect(page.locator(".end")).to_have_count(0)
+                page.reload()
+            gate.open()
+            expect(page.locator(".end")).to_be_visible()
+            page.reload()
+            expect(replies(page).first.locator("a.citation")).to_have_text("[1]")
             page.context.close()
 
 

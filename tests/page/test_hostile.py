@@ -167,7 +167,7 @@ def test_nothing_of_a_talk_runs(hostile: ServedPage, tmp_path: Path) -> None:
             "modify_file", id="m", path="evil.md", operation="replace", old="# Hi", new=f"# {TAG}"
         ),
         call_reply(
-            "update_todos", id="t", todos=[{"title": f"{TAG}{SCRIPT}", "status": "pending"}]
+            "update_todos", id="t", todos=[{"title": f"{TAG}{SCRIPT}", "status": "completed"}]
         ),
         call_reply(
             "run_command",
@@ -252,7 +252,7 @@ def test_no_text_turns_the_order_of_what_is_read(served_page: ServedPage) -> Non
     turned = "a\u202eb\u2069"
     served_page.model.replies = [
         calls_reply(("r", "no_such_tool", json.dumps({"x": turned})), thinking=turned),
-        call_reply("update_todos", id="t", todos=[{"title": turned, "status": "pending"}]),
+        call_reply("update_todos", id="t", todos=[{"title": turned, "status": "completed"}]),
         call_reply("create_file", id="c", path="a.md", content=f"# {turned}\n\n    {turned}\n"),
         call_reply("run_command", id="x", command=TURNED),
         text_reply(f"{turned}\n\n# {turned}\n\n`{turned}`\n\n```\n{turned}\n```\n"),

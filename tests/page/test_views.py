@@ -29,7 +29,7 @@ def talk(served_page: ServedPage) -> None:
             ("r2", "list_files", "{}"),
             thinking="Let me look.",
         ),
-        call_reply("update_todos", id="t", todos=[{"title": "Look", "status": "in_progress"}]),
+        call_reply("update_todos", id="t", todos=[{"title": "Look", "status": "completed"}]),
         call_reply("modify_file", id="m", path="a.py", operation="replace", old="one", new="uno"),
         call_reply("run_command", id="x", command="printf '\\033[31mred\\033[0m\\n'; exit 3"),
         text_reply("### Done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"),

@@ -225,3 +225,34 @@ test("what is waited for is there until the next event", () => {
   assert.deepEqual(kinds(apply(before, { type: "StepStarted", step: 1 })), ["person"]);
   assert.deepEqual(kinds(apply(before, { type: "TurnFinished", why: "stopped" })), ["person", "end"]);
 });
+
+test("a reply knows what the task has read as soon as it is whole, and the next task nothing of it", () => {
+  const link = (n, title) => ({ n, url: `https://x.org/${n}`, title, snippet: "" });
+  const found = (...links) => ({ ...finished, card: { kind: "links", query: "q", links } });
+  const said = [{ type: "TextDelta", text: "see [1]" }, { type: "StepFinished" }];
+  const transcript = applyAll([
+    started,
+    ...said,
+    begun("c1"),
+    found(link(1, "A"), link(0, "of no number")),
+    ...said,
+    begun("c2"),
+    found(link(1, "A once more"), link(2, "B")),
+    ...said,
+    { type: "TurnFinished", why: "done" },
+    { ...started, turn: 2 },
+    ...said,
+  ]);
+  const texts = transcript.items.filter((item) => item.kind === "text");
+  const first = { 1: { url: "https://x.org/1", title: "A" } };
+  const both = { ...first, 2: { url: "https://x.org/2", title: "B" } };
+  assert.deepEqual(
+    texts.map(({ done, sources }) => [done, sources]),
+    [
+      [true, undefined],
+      [true, first],
+      [true, both],
+      [true, undefined],
+    ],
+  );
+});

@@ -1,4 +1,4 @@
-// Citations in the answer of a task: numbers that lead to what it has read, and those that do not.
+// Citations in the replies of a task: numbers that lead to what it has read, and those that do not.
 
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
@@ -8,16 +8,11 @@ const MARKS = /(?<![A-Za-z0-9_\]\\!])(?:\[[1-9]\d{0,2}\])+(?![[(])/g;
 const ELSEWHERE = "a, code, pre, .citation"; // where a number in brackets is none
 
 /**
- * The sources that the answer above *end* names, or null; the numbers in it become links.
+ * The sources that the answer of a task names, as a list to stand below it, or null.
  * @param {{citations: {n: number, url: string, title: string}[], unknown: number[]}} end
- * @param {() => Element} footer stands below the answer
  */
-export function sources({ citations, unknown }, footer) {
+export function sources({ citations, unknown }) {
   if (!citations.length && !unknown.length) return null;
-  const known = new Map(citations.map((source) => [source.n, source]));
-  queueMicrotask(() => {
-    for (const reply of repliesAbove(footer())) keepMarked(reply, known, new Set(unknown));
-  });
   return h(
     "ul",
     { class: "sources", "aria-label": t("Sources") },
@@ -26,35 +21,31 @@ export function sources({ citations, unknown }, footer) {
   );
 }
 
-function* repliesAbove(footer) {
-  let element = footer.previousElementSibling;
-  for (; element && !element.matches(".person, .end"); element = element.previousElementSibling)
-    if (element.matches(".reply")) yield element.querySelector(".prose") ?? element;
-}
-
-/** A reply may be drawn only later, or once more. */
-function keepMarked(element, known, unknown) {
+/**
+ * Makes links of what cites in *prose*, a whole reply, which may be drawn only later, or once more.
+ * @param {Element} prose
+ * @param {Record<number, {url: string, title: string}>} known the sources read so far, by number
+ */
+export function linkCitations(prose, known) {
   const mark = () => {
-    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const walker = document.createTreeWalker(prose, NodeFilter.SHOW_TEXT);
     const nodes = [];
     while (walker.nextNode()) nodes.push(walker.currentNode);
-    for (const node of nodes) if (!node.parentElement.closest(ELSEWHERE)) markText(node, known, unknown);
+    for (const node of nodes) if (!node.parentElement.closest(ELSEWHERE)) markText(node, known);
   };
   mark();
-  new MutationObserver(mark).observe(element, { childList: true, subtree: true });
+  new MutationObserver(mark).observe(prose, { childList: true, subtree: true });
 }
 
-function markText(node, known, unknown) {
+function markText(node, known) {
   const text = node.data;
   const parts = [];
   let end = 0;
   for (const marks of text.matchAll(MARKS)) {
     for (const one of marks[0].matchAll(/\[(\d+)\]/g)) {
-      const n = Number(one[1]);
+      const source = known[one[1]];
       const at = marks.index + one.index;
-      const drawn = known.has(n) ? link(known.get(n), one[0]) : unknown.has(n) && doubt(one[0]);
-      if (!drawn) continue;
-      parts.push(text.slice(end, at), drawn);
+      parts.push(text.slice(end, at), source ? link(source, one[0]) : doubt(one[0]));
       end = at + one[0].length;
     }
   }

@@ -8,7 +8,7 @@ import { copyButton } from "../markdown/code_block.js";
 import { markdownReady } from "../markdown/markdown.js";
 import { MarkdownWriter } from "../markdown/writer.js";
 import { say, t } from "../i18n/translate.js";
-import { sources } from "./citations.js";
+import { linkCitations, sources } from "./citations.js";
 import { explored } from "./grouping.js";
 import { receiptList } from "./receipts.js";
 import { callView } from "../cards/call.js";
@@ -47,8 +47,9 @@ export const itemView = (item, host) => VIEWS[item.kind](item, host);
 function textView(item, host) {
   const writer = new MarkdownWriter((path) => host.openFile(path));
   const element = h("article", { class: "reply", "aria-label": "Onefold" }, writer.element);
-  let shown = item;
+  let shown = null;
   const update = (changed) => {
+    if (changed.sources && !shown?.sources) linkCitations(writer.element, changed.sources);
     shown = changed;
     writer.write(changed.text, changed.done);
     if (changed.done && !element.querySelector(":scope > .actions")) {
@@ -248,7 +249,7 @@ function endView(item, host) {
   };
   update(item);
   const stillOpen = item.stillOpen && h("p", { class: "muted", text: say(item.stillOpen) });
-  const read = sources(item, () => element);
+  const read = sources(item);
   const proof = receiptList(item, host);
   const element =
     item.why === "done"

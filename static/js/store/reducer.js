@@ -10,7 +10,7 @@
  * another object.
  * @typedef {{key: string, kind: "person", text: string, turn: number, cmd: string, pictures?: any[]}
  *   | {key: string, kind: "thinking", text: string, seconds: number | null}
- *   | {key: string, kind: "text", text: string, done: boolean}
+ *   | {key: string, kind: "text", text: string, done: boolean, sources?: Sources}
  *   | {key: string, kind: "call", id: string, name: string, arguments: Record<string, any>,
  *      state: "running" | "done" | "failed" | "refused" | "stopped", output: Output,
  *      isRevised: boolean, question: Question | null, card: Card | null, seconds: number, changes: any[]}
@@ -22,11 +22,13 @@
  *   | {key: string, kind: "command", command: string, card: Card | null, ok: boolean}
  *   | {key: string, kind: "end", why: string, detail: Text | null, seconds: number, usage: any, stillOpen: Text | null, turn: number}} Item
  */
+/** @typedef {Record<number, {url: string, title: string}>} Sources what a task has read, by number */
 /** @typedef {{text: string, dropped: number}} Output `dropped` characters came before `text` */
 /**
  * @typedef {{items: Item[], firstTurn: number, turn: number, step: number, isRunning: boolean,
- *   drafted: {name: string, characters: number} | null, serial: number, prefix: string}} Transcript
- * `step` is the place in `items` where the running model call began.
+ *   drafted: {name: string, characters: number} | null, serial: number, prefix: string,
+ *   sources: Sources | null}} Transcript
+ * `step` is the place in `items` where the running model call began; `sources` are those of the task.
  */
 
 const OUTPUT_KEPT = 1_200_000;
@@ -37,14 +39,14 @@ const OUTPUT_KEPT = 1_200_000;
  * @returns {Transcript}
  */
 export function emptyTranscript(prefix = "", firstTurn = 1) {
-  return { items: [], firstTurn, turn: 0, step: 0, isRunning: false, drafted: null, serial: 0, prefix };
+  return { items: [], firstTurn, turn: 0, step: 0, isRunning: false, drafted: null, serial: 0, prefix, sources: null };
 }
 
 /** The reducer of each event; a test holds the names against those of the server. */
 const DRAWN = {
   TurnStarted: (transcript, { text, turn, cmd = "", pictures = [] }) =>
     added(
-      { ...transcript, turn, isRunning: true },
+      { ...transcript, turn, isRunning: true, sources: null },
       { kind: "person", text, turn, cmd, ...(pictures.length ? { pictures } : {}) },
     ),
 
@@ -99,7 +101,7 @@ const DRAWN = {
 
   ToolFinished: (transcript, packet) => {
     const { state, card, seconds, changes = [] } = packet;
-    return changedCall(transcript, packet, () => ({
+    return changedCall(withSources(transcript, card), packet, () => ({
       state,
       card,
       seconds,
@@ -203,10 +205,19 @@ function changedCall(transcript, packet, change) {
   return changedAt(transcript, index, change(transcript.items[index]));
 }
 
-/** Text and thinking that were being written are whole now. */
+/** A number is a source's from the answer of the call that read it to the end of the task. */
+function withSources(transcript, card) {
+  const read = card?.kind === "links" ? card.links.filter(({ n }) => n) : [];
+  if (!read.length) return transcript;
+  const sources = Object.fromEntries(read.map(({ n, url, title }) => [n, { url, title }]));
+  return { ...transcript, sources: { ...sources, ...transcript.sources } };
+}
+
+/** Text and thinking that were being written are whole now; what the text cites is known by then. */
 function closed(transcript) {
   const last = transcript.items.at(-1);
-  if (last?.kind === "text" && !last.done) return changedLast(transcript, { done: true });
+  const { sources } = transcript;
+  if (last?.kind === "text" && !last.done) return changedLast(transcript, { done: true, ...(sources && { sources }) });
   if (last?.kind === "thinking" && last.seconds === null) return changedLast(transcript, { seconds: 0 });
   return transcript;
 }

@@ -133,7 +133,7 @@ def test_todos_focus_and_notes_survive(tmp_path: Path) -> None:
     replies = [
         call_reply("create_file", path="a.txt", content="the text"),
         call_reply("annotate_file", id="c2", path="a.txt", note="mind this"),
-        call_reply("update_todos", id="c3", todos=todos), text_reply(LONG),
+        call_reply("update_todos", id="c3", todos=todos), text_reply("ok"), text_reply(LONG),
         text_reply(LONG), text_reply("- a.txt was made"), text_reply("ok"),
     ]  # fmt: skip
     with assembled_terminal(tmp_path, *replies, summary_prompt="You sum up a conversation.") as env:

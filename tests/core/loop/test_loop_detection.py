@@ -142,7 +142,7 @@ def test_todos_that_get_on_are_progress(tmp_path: Path) -> None:
         todos = [{"title": f"part {number}", "status": "pending"}]
         replies.append(call_reply("list_files", id=f"a{number}"))
         replies.append(call_reply("update_todos", id=f"b{number}", todos=todos))
-    with assembled_terminal(tmp_path, *replies, text_reply("ok")) as env:
+    with assembled_terminal(tmp_path, *replies, text_reply("ok"), text_reply("ok")) as env:
         events = run_turn(env.terminal, "hi")
         assert isinstance(events[-1], TurnFinished)
         assert events[-1].why == "done"

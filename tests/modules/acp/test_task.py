@@ -36,6 +36,7 @@ def test_a_task_is_shown_with_its_plan_its_calls_and_their_differences(tmp_path:
             Call("run_command", command="cat a.txt"),
         ),
         Say("Done."),
+        Say("Done."),
     ]
     project = project_in(tmp_path)
 

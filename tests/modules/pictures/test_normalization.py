@@ -8,7 +8,7 @@ import sys
 import zlib
 
 import pytest
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from modules.pictures.formats import MAX_PICTURE_FILE_BYTES, format_of
 from modules.pictures.normalization import normalize
@@ -106,6 +106,16 @@ def test_a_picture_that_is_cut_off_is_refused(kind: str) -> None:
     for end in (16, len(data) // 3, len(data) - 40):
         with pytest.raises(UserError, match="damaged or cut off"):
             normalize(data[:end], "x")
+
+
+def test_a_part_that_no_picture_needs_may_be_damaged() -> None:
+    data = encoded(Image.new("RGB", (20, 10), "red"), "PNG", icc_profile=b"some profile")
+    end = data.index(b"iCCP") + 4 + int.from_bytes(data[33:37], "big")
+    damaged = data[:end] + b"\0\0\0\0" + data[end + 4 :]
+    with pytest.raises(UnidentifiedImageError):
+        open_picture(damaged)
+    taken = normalize(damaged, "x")
+    assert open_picture(taken.data).convert("RGB").getpixel((5, 5)) == (255, 0, 0)
 
 
 def test_noise_behind_a_beginning_is_refused() -> None:

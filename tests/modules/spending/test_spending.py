@@ -112,7 +112,8 @@ def test_a_cap_of_a_task_stops_between_two_steps_and_loses_nothing(tmp_path: Pat
 
 def test_what_a_task_cost_before_it_was_left_counts_against_its_cap(tmp_path: Path) -> None:
     """A turn that goes on in another process is still the same task."""
-    with spending(tmp_path, plan(0.03, 1), text_reply("x"), task_budget=0.05) as one:
+    replies = [plan(0.03, 1), text_reply("x"), text_reply("y")]
+    with spending(tmp_path, *replies, task_budget=0.05) as one:
         run_turn(one.terminal, "plan")
         session, turn = one.terminal.session, one.terminal.history.turn
     with spending(tmp_path, task_budget=0.03) as again:
@@ -122,8 +123,8 @@ def test_what_a_task_cost_before_it_was_left_counts_against_its_cap(tmp_path: Pa
 
 
 def test_a_cap_is_changed_by_a_command(tmp_path: Path) -> None:
-    replies = [plan(0.03, 1), plan(0.03, 2), costing(text_reply("Done."), 0.03)]
-    with spending(tmp_path, *replies, task_budget=0.01) as one:
+    done = costing(text_reply("Done."), 0.03)
+    with spending(tmp_path, plan(0.03, 1), plan(0.03, 2), done, done, task_budget=0.01) as one:
         assert rows_of(run_turn(one.terminal, "/budget $1"))["A task"] == "$1"
         assert rows_of(run_turn(one.terminal, "/budget day 2"))["A day"] == "$2"
         assert end_of(run_turn(one.terminal, "plan")).why == "done"

@@ -34,6 +34,11 @@ _CALL_TAG = re.compile(
     rf"<{_BAR_PATTERN}DSML{_BAR_PATTERN}invoke\s[^<>]*>\s*(?=<{_BAR_PATTERN}DSML)"
 )
 """The begin of another call; no value holds it, for its first end would be that of the value."""
+_REMAINS = re.compile(
+    rf"<\s*/{_BAR_PATTERN}DSML|<\s*/\s*｜"
+    r'|name\s*=\s*"[^"]*"\s*string\s*=\s*"(?:true|false)"\s*>'
+)
+"""What a value holds whose own end is damaged, so that the next one was taken for it."""
 _PARAMETER_END = re.compile(rf"<\s*/{_BAR_PATTERN}DSML{_BAR_PATTERN}parameter\s*>")
 
 
@@ -211,7 +216,8 @@ def _read_invoke(markup: str, opening: re.Match[str]) -> tuple[RecoveredCall | N
         end = _PARAMETER_END.search(markup, tag.end())
         if tag["name"] != "parameter" or tag["slash"] or end is None:
             break
-        if _CALL_TAG.search(markup, tag.end(), end.start()):  # the end of its own was cut off
+        is_damaged = (one.search(markup, tag.end(), end.start()) for one in (_CALL_TAG, _REMAINS))
+        if any(is_damaged):  # the end of its own was cut off
             break
         attributes = dict(_ATTRIBUTE.findall(tag["attributes"]))
         try:

@@ -137,7 +137,7 @@ _NAMED_PARAMETER = re.compile(
     re.DOTALL,
 )
 _TAG_IN_VALUE = re.compile(
-    r"</?(?:\w{1,20}:)?(?:parameter\b|invoke\b|function\b[=>])|</?(?:\w{1,20}[:_])?tool_?calls?>"
+    r"</?(?:\w{1,20}:)?(?:parameter(?!s\b)|invoke\b|function\b[=>])|</?(?:\w{1,20}[:_])?tool_?calls?>"
 )
 """What a value holds where the end of a parameter is missing."""
 

@@ -227,3 +227,17 @@ def test_a_call_cut_in_a_marker_does_not_take_in_the_next() -> None:
             f"</{mark}invoke>\n</{mark}calls>"
         )
         assert read_calls(first + value + second) is None
+
+
+@pytest.mark.parametrize("start", range(1, len("</｜DSML｜ parameter>")))
+def test_a_value_whose_end_is_damaged_does_not_run_on(start: int) -> None:
+    ending, mark = "</｜DSML｜ parameter>", "｜DSML｜ "
+    path = f'<{mark}parameter name="path" string="true">notes/todo.txt'
+    content = f'\n<{mark}parameter name="content" string="true">Buy milk'
+    closing = f"{ending}\n</{mark}invoke>\n</{mark}calls>"
+    begin = f'<{mark}calls>\n<{mark}invoke name="create_file">\n'
+    assert read_calls(begin + path + ending + content + closing) is not None
+    for damaged in (ending[:start], ending[start:]):
+        assert read_calls(begin + path + damaged + content + closing) is None
+    cut_begin = f'{begin}<{mark}parameter name="path" string="true">no'
+    assert read_calls(cut_begin + path[start:] + ending + content + closing) is None

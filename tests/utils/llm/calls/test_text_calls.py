@@ -402,3 +402,12 @@ def test_several_calls_in_one_block_are_all_read(block: str) -> None:
     assert (len(reading.calls), reading.is_sure) == (2, True)
     torn = find_calls(block.replace("{}", f"{JSON}\n{JSON[:-1]}"), judge)
     assert torn is None or not torn.is_sure
+
+
+def test_a_parameter_does_not_run_on_past_a_damaged_end() -> None:
+    assert find_calls(INVOKE, judge) is not None
+    twice = "a.txt</parameters/a.txt</parameter>"
+    assert find_calls(INVOKE.replace("a.txt</parameter>", twice), judge) is not None  # of XML
+    damaged = "a.txt</parametertxt</parameter>"
+    reading = find_calls(INVOKE.replace("a.txt</parameter>", damaged), judge)
+    assert reading is None or not reading.calls or not reading.is_sure

@@ -206,8 +206,7 @@ def test_the_plan_is_shown_at_once_and_goes_back_with_its_turn(served_page: Serv
     todos = [{"title": "Write it", "status": "pending"}]
     served_page.model.replies = [
         call_reply("update_todos", id="t", todos=todos),
-        [gate, *call_reply("create_file", id="f", path="new.txt", content="1
-")],
+        [gate, *call_reply("create_file", id="f", path="new.txt", content="1\n")],
         *(text_reply("one"), text_reply("one")),
     ]
     page = served_page.open()

@@ -20,6 +20,8 @@ the main thread, and each turn in a thread of its own, which shows its events as
 - session         One open session: its terminal, and the thread in which a prompt runs.
 - session_view    What a client is shown of a session beside its turns: history, options, commands.
 - transport       Lines of JSON as the SDK's connection wants them.
+- turn_end        The end of a turn as Markdown: the sources that its answer names, and what was
+                  run.
 - updates         Events of a turn as updates of the protocol.
 """
 

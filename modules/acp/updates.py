@@ -55,6 +55,7 @@ from modules.acp.calls import (
     markdown_of,
     text_content,
 )
+from modules.acp.turn_end import end_text
 from modules.cli.render.call_titles import CallTitles
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -120,6 +121,8 @@ class Updates:
                     yield self.notice(event.still_open)
                 if event.detail and event.why in ("step_limit", "budget"):
                     yield self.notice(event.detail)
+                if text := end_text(event, self.translator):
+                    yield update_agent_message_text(text)
             case (
                 StepStarted()
                 | StepFinished()

@@ -30,12 +30,14 @@ from core.loop.turn import drive
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
+from modules.acp.given_servers import GivenServer, tables_of
 from modules.acp.options import (
     is_offered,
 )
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
 from modules.acp.session_view import SessionView
+from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
 from utils.i18n import Phrase, UserError, phrase
@@ -272,6 +274,12 @@ class AcpSession:
         """Send the whole history. Raises `RequestError` while a prompt is answered."""
         with self.reserved():
             self.view.replay(is_open=self.terminal.has_open_question)
+
+    def give_servers(self, servers: Sequence[GivenServer] | None) -> None:
+        """Let the MCP *servers* of the client count here; None leaves those that it gave before."""
+        feature = self.terminal.features.find(McpServers)
+        if feature and servers is not None:
+            feature.give(tables_of(servers))
 
     def close(self) -> None:
         self.terminal.close()

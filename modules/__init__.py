@@ -89,6 +89,8 @@
 - translator       The translator: the words on screen, in the language of the person.
 - tree_map         A tree in a few hundred tokens: which of its files are named, and what came and
                    went since.
+- unsaved_edits    Edits that the person's editor shows and has not saved: no call writes past them
+                   unasked.
 """
 
 EXPORTS = {

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from acp import RequestError
@@ -40,6 +39,7 @@ from modules.acp.session_view import SessionView
 from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
+from modules.unsaved_edits import UnsavedEdits
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
 from utils.pictures import Picture
@@ -83,7 +83,10 @@ class AcpSession:
         self.project = project
         self._client = client
         self._translator = translator
+        if unsaved := terminal.features.find(UnsavedEdits):
+            unsaved.editor_text = self._editor_text
         self.view = SessionView(terminal, project.root, client, translator)
+        terminal.show_news = self._tell
         self.id = terminal.session
         self._lock = threading.Lock()
         self._is_reserved = False
@@ -194,12 +197,17 @@ class AcpSession:
         """Answer *prompt*; a turn that was left at a question goes on before."""
         if self.terminal.has_open_question:
             self._drive(self.terminal.resume_turn())
-        editor_text = partial(self._client.editor_text, self.id, stop=self.terminal.stop)
-        add_unsaved(prompt, self.project.root, self.project.read_text, editor_text)
+        add_unsaved(prompt, self.project.read_text, self._editor_text)
         pictures = self._keep_pictures(prompt)
         end = self._drive(self.terminal.run_line(prompt.message, pictures))
         self.view.send_end_of_prompt()
         return self._response(end)
+
+    def _editor_text(self, path: str) -> str | None:
+        """Return the text of *path*, from the project's folder, as the editor has it; None where it
+        does not say."""
+        absolute = str(self.project.root / path)
+        return self._client.editor_text(self.id, absolute, self.terminal.stop)
 
     def _drive(self, turn: Turn) -> TurnFinished | None:
         """Run *turn* to its end and return that; None for a command."""
@@ -238,6 +246,11 @@ class AcpSession:
         )
 
     # --- the screen ------------------------------------------------------------------------------
+
+    def _tell(self, what: Phrase) -> bool:
+        """Show at once what happened beside the conversation; return whether a client is there."""
+        self.view.notify(what)
+        return not self._client.is_gone
 
     def _show(self, event: Event) -> Reply | None:
         if isinstance(event, TurnFinished):

@@ -161,7 +161,7 @@ class McpServers(
         the next request has a new list."""
         if servers == self._given:
             return
-        self._given, self._listed = servers, None
+        self._given, self._listed, self._was_asked = servers, None, False
         self._was_looked = self._servers is not None
         if self._servers is not None:
             self._servers.give(servers)
@@ -297,7 +297,9 @@ class McpServers(
     def before_request(self) -> None:
         """Make the list, once the person had the say on whose servers count."""
         if self._was_asked and self._listed is None:
+            self._was_asked = False  # whoever stops it here is asked anew, inside of a turn
             self._listed = self._new_list()
+            self._was_asked = True
 
     def _new_list(self) -> tuple[Tool, ...]:
         servers = self._found()

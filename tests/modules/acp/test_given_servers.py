@@ -121,6 +121,28 @@ def test_what_cannot_be_used_is_named_and_ones_own_file_goes_first(tmp_path: Pat
         asyncio.run(play())
 
 
+def test_a_server_that_never_begins_can_be_stopped_each_time(tmp_path: Path) -> None:
+    project = project_in(tmp_path)
+    mute = McpServerStdio(name="mute", command="sleep", args=["600"], env=[])
+
+    async def play() -> None:
+        client = RecordingClient()
+        async with started(tmp_path, client, url=server.url) as (connection, _):
+            session = (await connection.new_session(str(project), mcp_servers=[mute])).session_id
+            for number in range(1, 4):
+                answering = asyncio.create_task(say(connection, session, "hello"))
+                while client.text(session).count("Starting MCP servers: mute") < number:
+                    assert not answering.done()
+                    await asyncio.sleep(0.01)
+                await connection.cancel(session_id=session)
+                assert (await answering).stop_reason == "cancelled"
+            await connection.resume_session(session, str(project), mcp_servers=[])
+            assert (await say(connection, session, "hello")).stop_reason == "end_turn"
+
+    with Simulator([Say("Hello.")]) as server:
+        asyncio.run(play())
+
+
 def test_what_can_be_given_is_said_at_the_beginning(tmp_path: Path) -> None:
     async def play() -> None:
         async with started(tmp_path, RecordingClient(), "--offline") as (connection, _):

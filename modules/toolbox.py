@@ -66,7 +66,6 @@ from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
 from modules.todos import Todos
 from modules.tool_switches import Switches
-from modules.unsaved_edits import UnsavedEdits
 from utils.i18n import Phrase
 from utils.logger import FailureLog
 from utils.waiting import Stop
@@ -126,7 +125,6 @@ def build_features(
             protection=protection,
             on_edit=focus.on_edit,
         ),
-        UnsavedEdits(project),
         TextSearch(project, stop=stop, searches={SESSIONS: earlier_sessions.search}),
         terminal_ops,
         jobs,

@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
 
-from core.feature import Feature
-from core.hooks import FlagsCalls
-from core.tools import Risk, Tool, ToolError
+from core.tools import ToolError
 from modules.files.project import Project
 from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
 
-_CHANGING = (Risk.WRITE, Risk.DESTROY)
+EditorText = Callable[[str], str | None]
+"""Gives the text of a path of the project as the editor has it, None where it does not say."""
 
 
-class UnsavedEdits(Feature, FlagsCalls):
-    """Has the person asked before a file is changed that their editor shows otherwise.
-
-    *editor_text* gives the text of a path of the project as the editor has it, None where it does
-    not say; there is one where the screen is an editor.
-    """
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self.editor_text: Callable[[str], str | None] | None = None
-
-    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
-        if self.editor_text is None or tool.spec.risk not in _CHANGING:
-            return None
-        for argument in filter(None, ("path", tool.spec.destination)):
-            name = arguments.get(argument)
-            if isinstance(name, str) and (path := self._unsaved(name)):
-                return phrase(
-                    "Your editor shows {path} with changes that are not saved: they would stand "
-                    "against what is written now.",
-                    path=visible(path),
-                )
-        return None
-
-    def _unsaved(self, name: str) -> str:
-        """Return the path of the file *name* where the editor has it with changes, else ""."""
+def unsaved_reason(
+    project: Project, names: Iterable[str], editor_text: EditorText
+) -> Phrase | None:
+    """Return why the person is to be asked before the files *names* are changed, None for no
+    reason."""
+    for name in names:
         try:
-            path = self._project.resolve(name)
-            saved = self._project.read_text(path).text
+            path = project.resolve(name)
+            saved = project.read_text(path).text
         except ToolError:  # none on disk, or no text: the tool itself will say it
-            return ""
-        shown = self.editor_text(path) if self.editor_text else None
-        return path if shown is not None and differs(saved, shown) else ""
+            continue
+        shown = editor_text(path)
+        if shown is not None and differs(saved, shown):
+            return phrase(
+                "Your editor shows {path} with changes that are not saved: they would stand "
+                "against what is written now.",
+                path=visible(path),
+            )
+    return None
 
 
 def differs(saved: str, shown: str) -> bool:

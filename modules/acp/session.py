@@ -36,10 +36,10 @@ from modules.acp.options import (
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
 from modules.acp.session_view import SessionView
+from modules.file_manager import FileManager
 from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
-from modules.unsaved_edits import UnsavedEdits
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
 from utils.pictures import Picture
@@ -83,8 +83,8 @@ class AcpSession:
         self.project = project
         self._client = client
         self._translator = translator
-        if unsaved := terminal.features.find(UnsavedEdits):
-            unsaved.editor_text = self._editor_text
+        if files := terminal.features.find(FileManager):
+            files.editor_text = self._editor_text
         self.view = SessionView(terminal, project.root, client, translator)
         terminal.show_news = self._tell
         self.id = terminal.session

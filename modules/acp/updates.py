@@ -119,7 +119,9 @@ class Updates:
             case TurnFinished():
                 if event.still_open:
                     yield self.notice(event.still_open)
-                if event.detail and event.why in ("step_limit", "budget"):
+                # Live, an error is the answer to the prompt; a history has nothing else to say it.
+                is_told = self.is_replay or event.why in ("step_limit", "budget")
+                if event.detail and is_told:
                     yield self.notice(event.detail)
                 if text := end_text(event, self.translator):
                     yield update_agent_message_text(text)

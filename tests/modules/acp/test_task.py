@@ -387,6 +387,9 @@ def test_a_failed_turn_is_an_error_that_says_why(tmp_path: Path) -> None:
             session = (await connection.new_session(str(project))).session_id
             with pytest.raises(RequestError, match="balance"):
                 await say(connection, session, "Do it")
+            assert "balance" not in client.text(session)
+            await connection.load_session(cwd=str(project), session_id=session)
+            assert "balance" in client.text(session)  # the error itself is long gone by then
             assert (await say(connection, session, "Again")).stop_reason == "end_turn"
 
     with Simulator([Refuse(402), Say("Yes.")]) as server:

@@ -49,8 +49,10 @@ def answers(server: Simulator) -> list[str]:
 
 def test_a_given_program_is_used_in_its_session_alone(tmp_path: Path) -> None:
     look = Call("raw__look", path="$GIVEN")
+    outside = tmp_path / "outside.txt"
+    outside.write_text("nobody's business")
     script: list[Any] = [
-        (look, Call("raw__look", path=str(Path.home() / ".ssh"))),
+        (look, Call("raw__look", path=str(outside))),
         *(Say("one"), look, Say("two"), look, Say("three")),
     ]
     project = project_in(tmp_path)
@@ -61,9 +63,9 @@ def test_a_given_program_is_used_in_its_session_alone(tmp_path: Path) -> None:
         async with started(tmp_path, client, url=server.url) as (connection, _):
             session = (await connection.new_session(str(project), mcp_servers=[given])).session_id
             await say(connection, session, "look")
-            variable, folder = answers(server)
+            variable, file = answers(server)
             assert SECRET in variable
-            assert "cannot: " in folder  # it runs in the sandbox
+            assert "cannot: " in file  # it runs in the sandbox
             names = [one["function"]["name"] for one in server.requests[0].body["tools"]]
             assert "raw__look" in names
             await say(connection, session, "/mcp raw")

@@ -101,6 +101,7 @@ class Settings:
     hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
     operations_log: bool = field(default=False, metadata=kinds.yes_no())
     trace: str = field(default="", metadata=kinds.text())
+    trace_content: bool = field(default=False, metadata=kinds.yes_no())
     keep_json: bool = field(default=False, metadata=kinds.yes_no())
     network_hosts: tuple[str, ...] = field(default=(), metadata=kinds.hosts())
     show_folders: tuple[Path, ...] = field(default=(), metadata=kinds.folders())

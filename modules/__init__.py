@@ -86,9 +86,13 @@
 - toolbox          The features of a session: the one list to add a new one to.
 - trace            A trace of turns, steps, calls and commands as OpenTelemetry spans (`--trace
                    FILE`).
+- trace_content    What was said, for a trace that is to have it: messages and calls in the form of
+                   the GenAI conventions, as the model had them, with names in the place of secrets.
 - translator       The translator: the words on screen, in the language of the person.
 - tree_map         A tree in a few hundred tokens: which of its files are named, and what came and
                    went since.
+- unsaved_edits    Edits that the person's editor shows and has not saved: no call writes past them
+                   unasked.
 """
 
 EXPORTS = {

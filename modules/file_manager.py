@@ -96,6 +96,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self._project = project
         self._outputs = outputs
         self._note_of = note_of or (lambda _: "")
+        self.editor_text: Callable[[str], str | None] | None = None
+        """Gives the text of a path as the person's editor has it; None where no editor is."""
         self._read_state = ReadState()
         self._intents = intents = FilePreviews(project, self._note_of, _exists_already)
         self._previews: Mapping[Callable[..., Any], Callable[..., Card]] = {
@@ -390,13 +392,18 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         if tool.name not in _WRITING_TOOLS:
             return None
-        for argument in ("path", "new_path"):
+        names = [str(arguments.get(argument, "")) for argument in ("path", "new_path")]
+        for name in names:
             try:
-                if is_in_git(self._project.resolve(str(arguments.get(argument, "")))):
+                if is_in_git(self._project.resolve(name)):
                     return _GIT_REASON
             except ToolError:  # the tool itself will say it
                 continue
-        return None
+        if self.editor_text is None:
+            return None
+        from modules.unsaved_edits import unsaved_reason  # in an editor only
+
+        return unsaved_reason(self._project, names, self.editor_text)
 
     def _writable_project(self, *names: str) -> Project:
         """Return the project for a call on *names* that may run: see `approval_reason`."""

@@ -203,7 +203,13 @@ def _observers(project: Project, data: DataFolder, settings: Settings) -> Sequen
         return (operations_log,)
     from modules.trace import Trace  # only where it is used
 
-    return (operations_log, Trace(Path(settings.trace).expanduser().absolute(), project.root))
+    trace = Trace(
+        Path(settings.trace).expanduser().absolute(),
+        project.root,
+        {provider.name: provider for provider in settings.all_providers},
+        has_content=settings.trace_content,
+    )
+    return (operations_log, trace)
 
 
 def _program_home(data: DataFolder, settings: Settings, *, is_machine: bool) -> ProgramHome:

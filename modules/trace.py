@@ -2,8 +2,8 @@
 
 One line of OTLP JSON for each span that is over, as the file receiver of a collector reads them.
 The names are those of the GenAI conventions, which are still called "Development". Nothing that was
-said, read or written is in it: names, numbers and how it ended. Written by hand: the SDK brings
-packages and threads along for what are a few lines here.
+said, read or written is in it unless that is asked for: names, numbers and how it ended. Written by
+hand: the SDK brings packages and threads along for what are a few lines here.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core.conversation.messages import Wire
+from core.conversation.messages import Record, Wire
 from core.conversation.request_prefix import PrefixBreak
 from core.events import (
     ApprovalAsked,
@@ -36,6 +36,7 @@ from core.hooks import BindsToSession, HoldsResources, ProvidesWarnings
 from core.observer import Observer
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import Usage
+from utils.llm.provider import DEFAULT_PROVIDER, Provider, split_model_name
 
 _INTERNAL, _CLIENT = 1, 3
 _ERROR = 2
@@ -61,13 +62,23 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
 
     In the *project* a program of the model could put a link in its place: there none is followed,
     and the file is opened once, before anything runs. A disk that takes nothing stops no task: that
-    is told once.
+    is told once. *providers* are those that a model's name may say; what was said is in it where it
+    *has content*, and then a file that is new is its owner's alone.
     """
 
     _session_handle: SessionHandle
 
-    def __init__(self, path: Path, project: Path) -> None:
+    def __init__(
+        self,
+        path: Path,
+        project: Path,
+        providers: Mapping[str, Provider],
+        *,
+        has_content: bool,
+    ) -> None:
         self._path = path
+        self._providers = providers
+        self._has_content = has_content
         self._file: BinaryIO | None = None
         self._next: Observer | None = None
         self._turn: _Span | None = None
@@ -100,20 +111,10 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
                 self._begin_step(step, thinks=thinks)
             case StepFinished(_, usage):
                 self._end_step(usage)
-            case ToolStarted(call_id, name, is_revised=False):
-                self._calls[call_id] = self._child(
-                    f"execute_tool {name}",
-                    _INTERNAL,
-                    {
-                        "gen_ai.operation.name": "execute_tool",
-                        "gen_ai.tool.name": name,
-                        "gen_ai.tool.call.id": call_id,
-                        "gen_ai.tool.type": "function",
-                    },
-                )
-            case ToolFinished(call_id, _, state):
-                if span := self._calls.pop(call_id, None):
-                    self._end(span, "" if state == "done" else state)
+            case ToolStarted():
+                self._begin_call(event)
+            case ToolFinished():
+                self._end_call(event)
             case TurnFinished(why, _, usage):
                 self._end_turn(why, usage)
         if self._next:
@@ -124,6 +125,10 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
             self._next.on_reply(question, reply)
 
     def on_request(self, messages: Sequence[Wire]) -> None:
+        if self._has_content and self._step:
+            from modules.trace_content import request_attributes  # few want it
+
+            self._step.attributes |= request_attributes(messages)
         if self._next:
             self._next.on_request(messages)
 
@@ -138,12 +143,51 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
         if self._next:
             self._next.on_command_answered(answer)
 
+    def _begin_call(self, event: ToolStarted) -> None:
+        """Begin the span of a call; one that the person revised has begun already."""
+        if not event.is_revised:
+            self._calls[event.call_id] = self._child(
+                f"execute_tool {event.name}",
+                _INTERNAL,
+                {
+                    "gen_ai.operation.name": "execute_tool",
+                    "gen_ai.tool.name": event.name,
+                    "gen_ai.tool.call.id": event.call_id,
+                    "gen_ai.tool.type": "function",
+                },
+            )
+        if self._has_content and (span := self._calls.get(event.call_id)):
+            arguments = json.dumps(event.arguments, ensure_ascii=False)
+            redacted = self._session_handle.redact(arguments)
+            span.attributes["gen_ai.tool.call.arguments"] = redacted
+
+    def _end_call(self, event: ToolFinished) -> None:
+        span = self._calls.pop(event.call_id, None)
+        if span is None:
+            return
+        if self._has_content:
+            from modules.trace_content import result_attributes
+
+            span.attributes |= result_attributes(self._records(), event.call_id)
+        self._end(span, "" if event.state == "done" else event.state)
+
+    def _records(self) -> Iterator[Record]:
+        """Yield what was kept of the session, the newest first."""
+        return (record for _, record in reversed(self._session_handle.history.records))
+
+    @property
+    def _provider(self) -> str:
+        model = str(self._session_handle.model.model)
+        provider, _ = split_model_name(model, self._providers)
+        return provider.name if provider else DEFAULT_PROVIDER
+
     def _begin_turn(self, turn: int) -> None:
         self._turn = self._child(
             "invoke_agent Onefold",
             _INTERNAL,
             {
                 "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.provider.name": self._provider,
                 "gen_ai.agent.name": "Onefold",
                 "gen_ai.conversation.id": self._session_handle.session,
                 "onefold.turn": turn,
@@ -157,6 +201,7 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
             _CLIENT,
             {
                 "gen_ai.operation.name": "chat",
+                "gen_ai.provider.name": self._provider,
                 "gen_ai.request.model": model,
                 "onefold.step": step,
                 "onefold.thinks": "yes" if thinks else "no",
@@ -166,6 +211,10 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
     def _end_step(self, usage: Usage) -> None:
         if span := self._step:
             span.attributes |= _usage_attributes(usage)
+            if self._has_content:
+                from modules.trace_content import reply_attributes
+
+                span.attributes |= reply_attributes(self._records())
             self._end(span)
         self._step = None
 
@@ -203,7 +252,8 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
 
     def _open(self, project: Path) -> None:
         try:
-            descriptor = _opened(self._path, project)
+            mode = 0o600 if self._has_content else 0o666
+            descriptor = _opened(self._path, project, mode)
             self._file = os.fdopen(descriptor, "ab", buffering=0)
         except OSError as problem:
             self._note_failure(problem)
@@ -217,13 +267,13 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
         self._has_failed = True
 
 
-def _opened(path: Path, project: Path) -> int:
-    """Return a descriptor of the file *path*, to be written at its end; no link below *project* is
-    followed. Raises `OSError`."""
+def _opened(path: Path, project: Path, mode: int) -> int:
+    """Return a descriptor of the file *path*, to be written at its end, which has *mode* if it is
+    new; no link below *project* is followed. Raises `OSError`."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     parts = _parts_in(path, project)
     if not parts:
-        return os.open(path, flags, 0o666)
+        return os.open(path, flags, mode)
     *folders, name = parts
     folder = os.open(project, _FOLDER)
     try:
@@ -231,7 +281,7 @@ def _opened(path: Path, project: Path) -> int:
             inner = os.open(inner_name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
             os.close(folder)
             folder = inner
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666, dir_fd=folder)
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode, dir_fd=folder)
     finally:
         os.close(folder)
 

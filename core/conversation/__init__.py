@@ -29,7 +29,7 @@
 """
 
 EXPORTS = {
-    "citation_marks": ["marked", "with_links"],
+    "citation_marks": ["link_to", "marked", "with_links"],
     "citations": ["Citation", "Citations", "citations_of", "sources_of"],
     "compaction": ["CALL_PREFIX", "PERSON_PREFIX", "TURN_HEADING", "render_turn"],
     "context_updates": ["context_diff"],

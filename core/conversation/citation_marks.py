@@ -88,17 +88,31 @@ def _in_url(char: str) -> str:
     return char if is_plain else "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
 
 
+def _is_web(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))
+
+
+def link_to(label: str, url: str, title: str = "") -> str:
+    """Return *label*, Markdown, as a link to *url*; as it is where that is no page of the web.
+
+    *title* has no quotes and no backslash.
+    """
+    if not _is_web(url):
+        return label
+    address = "".join(map(_in_url, url))
+    return f'[{label}](<{address}> "{title}")' if title else f"[{label}](<{address}>)"
+
+
 def with_links(text: str, sources: Mapping[int, Link]) -> str:
     """Return *text*, Markdown, with a link for each source that it cites."""
 
     def linked(number: int) -> str:
         source = sources.get(number)
-        if source and not source.url.lower().startswith(("http://", "https://")):
+        if source and not _is_web(source.url):
             return f"[{number}]"
         if source:
-            url = "".join(map(_in_url, source.url))
             title = re.sub(r'[\\"<>\[\]]', "", visible(" ".join(source.title.split())))
-            return f'[\\[{number}\\]](<{url}> "{title}")'
+            return link_to(f"\\[{number}\\]", source.url, title)
         return f"[{number}]? (not a source that was read)"
 
     return with_marks(text, linked) if sources else text

@@ -9,6 +9,8 @@ the main thread, and each turn in a thread of its own, which shows its events as
 - calls           Calls of tools as a client shows them: their kind, their files and their content.
 - client_link     The client as the threads of turns see it: what is shown to it, and what it is
                   asked.
+- given_servers   MCP servers that a client gives a session, as a file of the person's would have
+                  them.
 - open_sessions   The sessions that a client has open, and the projects that they are of.
 - options         What a client lets the person choose in a session: modes, options and slash
                   commands.
@@ -20,6 +22,8 @@ the main thread, and each turn in a thread of its own, which shows its events as
 - session         One open session: its terminal, and the thread in which a prompt runs.
 - session_view    What a client is shown of a session beside its turns: history, options, commands.
 - transport       Lines of JSON as the SDK's connection wants them.
+- turn_end        The end of a turn as Markdown: the sources that its answer names, and what was
+                  run.
 - updates         Events of a turn as updates of the protocol.
 """
 

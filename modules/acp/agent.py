@@ -19,6 +19,7 @@ from acp.schema import (
     InitializeResponse,
     ListSessionsResponse,
     LoadSessionResponse,
+    McpCapabilities,
     NewSessionResponse,
     PromptCapabilities,
     PromptResponse,
@@ -34,6 +35,7 @@ from acp.schema import (
 
 from modules.acp.authentication import AUTH_METHODS, auth_methods
 from modules.acp.client_link import ClientLink
+from modules.acp.given_servers import GivenServer
 from modules.acp.open_sessions import OpenSessions, Workplace, unknown_session
 from modules.acp.options import MODE, choose
 from modules.acp.prompts import Block, read_prompt
@@ -94,6 +96,7 @@ class OnefoldAgent:
             protocol_version=PROTOCOL_VERSION,
             agent_capabilities=AgentCapabilities(
                 load_session=True,
+                mcp_capabilities=McpCapabilities(http=True),
                 prompt_capabilities=PromptCapabilities(image=True, embedded_context=True),
                 session_capabilities=SessionCapabilities(
                     list=SessionListCapabilities(),
@@ -123,12 +126,13 @@ class OnefoldAgent:
         self,
         cwd: str,
         additional_directories: Sequence[str] | None = None,
-        mcp_servers: Sequence[Any] | None = None,
+        mcp_servers: Sequence[GivenServer] | None = None,
         **_: Any,
     ) -> NewSessionResponse:
         self._check_folders(additional_directories)
         session = await self._in_thread(lambda: self.sessions.new(cwd))
-        self._follow_up(session, mcp_servers)
+        await self._in_thread(lambda: session.give_servers(mcp_servers))
+        self._follow_up(session)
         return NewSessionResponse(
             session_id=session.id,
             modes=session.view.mode_state(),
@@ -139,14 +143,15 @@ class OnefoldAgent:
         self,
         cwd: str,
         session_id: str,
-        mcp_servers: Sequence[Any] | None = None,
+        mcp_servers: Sequence[GivenServer] | None = None,
         additional_directories: Sequence[str] | None = None,
         **_: Any,
     ) -> LoadSessionResponse:
         """Open a session and send its history before the answer."""
         session = await self._opened(cwd, session_id, additional_directories)
         await self._in_thread(session.replay)
-        await self._in_thread(lambda: self._introduce(session, mcp_servers))
+        await self._in_thread(lambda: session.give_servers(mcp_servers))
+        await self._in_thread(session.view.introduce)
         return LoadSessionResponse(
             modes=session.view.mode_state(), config_options=session.view.config_options()
         )
@@ -156,12 +161,13 @@ class OnefoldAgent:
         session_id: str,
         cwd: str,
         additional_directories: Sequence[str] | None = None,
-        mcp_servers: Sequence[Any] | None = None,
+        mcp_servers: Sequence[GivenServer] | None = None,
         **_: Any,
     ) -> ResumeSessionResponse:
         """Open a session that the client knows the history of."""
         session = await self._opened(cwd, session_id, additional_directories)
-        await self._in_thread(lambda: self._introduce(session, mcp_servers))
+        await self._in_thread(lambda: session.give_servers(mcp_servers))
+        await self._in_thread(session.view.introduce)
         return ResumeSessionResponse(
             modes=session.view.mode_state(), config_options=session.view.config_options()
         )
@@ -171,12 +177,13 @@ class OnefoldAgent:
         session_id: str,
         cwd: str,
         additional_directories: Sequence[str] | None = None,
-        mcp_servers: Sequence[Any] | None = None,
+        mcp_servers: Sequence[GivenServer] | None = None,
         **_: Any,
     ) -> ForkSessionResponse:
         self._check_folders(additional_directories)
         session = await self._in_thread(lambda: self.sessions.fork(cwd, session_id))
-        self._follow_up(session, mcp_servers)
+        await self._in_thread(lambda: session.give_servers(mcp_servers))
+        self._follow_up(session)
         return ForkSessionResponse(
             session_id=session.id,
             modes=session.view.mode_state(),
@@ -247,20 +254,9 @@ class OnefoldAgent:
         if additional_directories:
             raise RequestError.invalid_params({"details": self._translator.render(_ONE_FOLDER)})
 
-    def _follow_up(self, session: AcpSession, mcp_servers: Sequence[Any] | None) -> None:
+    def _follow_up(self, session: AcpSession) -> None:
         """Introduce *session* once the client knows its id."""
-        self._after_result[session.id] = lambda: self._introduce(session, mcp_servers)
-
-    def _introduce(self, session: AcpSession, mcp_servers: Sequence[Any] | None) -> None:
-        """Tell the client what it can do in *session*, and what it cannot."""
-        session.view.introduce()
-        if mcp_servers:
-            names = ", ".join(str(getattr(server, "name", "?")) for server in mcp_servers)
-            session.view.notify(
-                phrase(
-                    "MCP servers are not supported yet: {names} cannot be used here.", names=names
-                )
-            )
+        self._after_result[session.id] = session.view.introduce
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         """Return what *work* does, in a thread. Raises `RequestError` for what cannot be done."""

@@ -21,6 +21,7 @@ from acp.schema import (
 )
 
 from core.tools import ToolError
+from modules.unsaved_edits import differs
 
 Block = (
     TextContentBlock
@@ -88,7 +89,6 @@ def read_prompt(blocks: Sequence[Block], root: Path) -> PromptContent:
 
 def add_unsaved(
     prompt: PromptContent,
-    root: Path,
     saved_text: Callable[[str], str],
     editor_text: Callable[[str], str | None],
 ) -> None:
@@ -98,21 +98,16 @@ def add_unsaved(
     model is told where the person sees something else. What would be too long is left out.
     """
     for path in dict.fromkeys(prompt.links):
-        shown = editor_text(str(root / path))
+        shown = editor_text(path)
         if shown is None or len(prompt.message) + len(shown) > MAX_LENGTH:
             continue
         try:
             saved = saved_text(path)
         except ToolError:  # there is none on disk, or it is no text
             continue
-        if _lines(saved) != _lines(shown):
+        if differs(saved, shown):
             note = f"The editor shows {path} with changes that are not saved yet, as:"
             prompt.attached.append(_block(note, shown))
-
-
-def _lines(text: str) -> list[str]:
-    """Return *text* as an editor holds it, whatever its line ends and its mark."""
-    return text.removeprefix("\ufeff").splitlines()
 
 
 def _embed(prompt: PromptContent, block: EmbeddedResourceContentBlock, root: Path) -> None:

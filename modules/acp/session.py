@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from acp import RequestError
@@ -30,12 +29,15 @@ from core.loop.turn import drive
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
+from modules.acp.given_servers import GivenServer, tables_of
 from modules.acp.options import (
     is_offered,
 )
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
 from modules.acp.session_view import SessionView
+from modules.file_manager import FileManager
+from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
 from utils.i18n import Phrase, UserError, phrase
@@ -81,7 +83,10 @@ class AcpSession:
         self.project = project
         self._client = client
         self._translator = translator
+        if files := terminal.features.find(FileManager):
+            files.editor_text = self._editor_text
         self.view = SessionView(terminal, project.root, client, translator)
+        terminal.show_news = self._tell
         self.id = terminal.session
         self._lock = threading.Lock()
         self._is_reserved = False
@@ -192,12 +197,17 @@ class AcpSession:
         """Answer *prompt*; a turn that was left at a question goes on before."""
         if self.terminal.has_open_question:
             self._drive(self.terminal.resume_turn())
-        editor_text = partial(self._client.editor_text, self.id, stop=self.terminal.stop)
-        add_unsaved(prompt, self.project.root, self.project.read_text, editor_text)
+        add_unsaved(prompt, self.project.read_text, self._editor_text)
         pictures = self._keep_pictures(prompt)
         end = self._drive(self.terminal.run_line(prompt.message, pictures))
         self.view.send_end_of_prompt()
         return self._response(end)
+
+    def _editor_text(self, path: str) -> str | None:
+        """Return the text of *path*, from the project's folder, as the editor has it; None where it
+        does not say."""
+        absolute = str(self.project.root / path)
+        return self._client.editor_text(self.id, absolute, self.terminal.stop)
 
     def _drive(self, turn: Turn) -> TurnFinished | None:
         """Run *turn* to its end and return that; None for a command."""
@@ -237,6 +247,11 @@ class AcpSession:
 
     # --- the screen ------------------------------------------------------------------------------
 
+    def _tell(self, what: Phrase) -> bool:
+        """Show at once what happened beside the conversation; return whether a client is there."""
+        self.view.notify(what)
+        return not self._client.is_gone
+
     def _show(self, event: Event) -> Reply | None:
         if isinstance(event, TurnFinished):
             self._end = event
@@ -272,6 +287,12 @@ class AcpSession:
         """Send the whole history. Raises `RequestError` while a prompt is answered."""
         with self.reserved():
             self.view.replay(is_open=self.terminal.has_open_question)
+
+    def give_servers(self, servers: Sequence[GivenServer] | None) -> None:
+        """Let the MCP *servers* of the client count here; None leaves those that it gave before."""
+        feature = self.terminal.features.find(McpServers)
+        if feature and servers is not None:
+            feature.give(tables_of(servers))
 
     def close(self) -> None:
         self.terminal.close()

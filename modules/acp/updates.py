@@ -55,6 +55,7 @@ from modules.acp.calls import (
     markdown_of,
     text_content,
 )
+from modules.acp.turn_end import end_text
 from modules.cli.render.call_titles import CallTitles
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -118,8 +119,12 @@ class Updates:
             case TurnFinished():
                 if event.still_open:
                     yield self.notice(event.still_open)
-                if event.detail and event.why in ("step_limit", "budget"):
+                # Live, an error is the answer to the prompt; a history has nothing else to say it.
+                is_told = self.is_replay or event.why in ("step_limit", "budget")
+                if event.detail and is_told:
                     yield self.notice(event.detail)
+                if text := end_text(event, self.translator):
+                    yield update_agent_message_text(text)
             case (
                 StepStarted()
                 | StepFinished()

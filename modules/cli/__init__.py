@@ -35,6 +35,7 @@ EXPORTS = {
     "print_mode": ["PlainScreen"],
     "render.call_titles": ["CallTitles"],
     "render.plain_cards": ["asked_text", "card_text"],
+    "render.receipts": ["receipt_lines"],
     "print_task": ["read_task", "run_task"],
     "repl": ["run_repl"],
     "start_menu": ["ask_how_to_start"],

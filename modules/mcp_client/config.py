@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,7 +35,8 @@ class ServerConfig:
 
     *problem* says why it cannot be used. *risks* are what the person says of its tools, by name, ""
     standing for all others; *hosts* what its program may reach beside packages. A call of a tool
-    takes *seconds* at most. The *digest* is another when anything in the file is.
+    takes *seconds* at most. The *digest* is another when anything in the file is. One that *is
+    given* stands in no file: a client gave it to the session.
     """
 
     name: str
@@ -52,6 +53,7 @@ class ServerConfig:
     seconds: int = _SECONDS
     is_on: bool = True
     problem: Phrase | None = None
+    is_given: bool = False
 
     @property
     def prefix(self) -> str:
@@ -89,7 +91,16 @@ def parse_config(
     servers = _tables(data)
     if len(servers) > _MAX_SERVERS:
         raise ConfigError(phrase("it names more than {n} servers", n=_MAX_SERVERS))
-    return [_server(str(name), table, variables, is_own) for name, table in servers.items()]
+    return [_server(str(name), _Table(table, variables), is_own) for name, table in servers.items()]
+
+
+def given_config(name: str, table: Mapping[str, Any]) -> ServerConfig:
+    """Return the server that a client of the person's gives a session: it counts as their own.
+
+    Each value is meant as it stands: the client has filled in its variables.
+    """
+    config = _server(name, _Table(table, None, is_literal=True), is_own=True)
+    return replace(config, is_given=True)
 
 
 def shown_config(data: bytes) -> str:
@@ -112,15 +123,13 @@ def _tables(data: bytes) -> dict[str, Any]:
     return servers
 
 
-def _server(
-    name: str, table: object, variables: Mapping[str, str] | None, is_own: bool
-) -> ServerConfig:
-    written = json.dumps([name, table, is_own], sort_keys=True, ensure_ascii=False)
+def _server(name: str, table: _Table, is_own: bool) -> ServerConfig:
+    written = json.dumps([name, table.values, is_own], sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(written.encode("utf-8", "replace")).hexdigest()
     try:
-        if not isinstance(table, dict):
+        if not isinstance(table.values, dict):
             raise ConfigError(phrase("a server is an object with “command” or “url”"))
-        return _parsed(name, _Table(table, variables), digest, is_own)
+        return _parsed(name, table, digest, is_own)
     except ConfigError as error:
         return ServerConfig(name, is_own, digest, problem=error.message)
 
@@ -170,10 +179,11 @@ def _fetches_itself(command: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What the file says of one server, with the variables filled in."""
+    """What the file says of one server, with the variables filled in unless it *is literal*."""
 
     values: Mapping[str, Any]
     variables: Mapping[str, str] | None
+    is_literal: bool = False
 
     def text(self, key: str) -> str:
         return self._text(key, self.values.get(key, ""))
@@ -227,7 +237,7 @@ class _Table:
     def _text(self, key: str, value: object) -> str:
         if not isinstance(value, str) or "\0" in value:
             raise ConfigError(phrase("“{key}” has something that is no text", key=key))
-        return "".join(self._parts(value))
+        return value if self.is_literal else "".join(self._parts(value))
 
     def _parts(self, text: str) -> Iterator[str]:
         end = 0

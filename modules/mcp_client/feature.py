@@ -138,6 +138,7 @@ class McpServers(
         self._hide = hide
         self._handle: SessionHandle | None = None
         self._servers: Servers | None = None
+        self._given: Mapping[str, Mapping[str, Any]] = {}
         self._was_looked = False
         self._was_asked = False
         self._is_in_turn = False
@@ -154,13 +155,25 @@ class McpServers(
 
     # --- what there is ---------------------------------------------------------------------------
 
+    def give(self, servers: Mapping[str, Mapping[str, Any]]) -> None:
+        """Let *servers* count beside those of the files as long as this session is open: by name,
+        each as the person's own file would have it. They take the place of those given before, and
+        the next request has a new list."""
+        if servers == self._given:
+            return
+        self._given, self._listed, self._was_asked = servers, None, False
+        self._was_looked = self._servers is not None
+        if self._servers is not None:
+            self._servers.give(servers)
+        self._on_change()
+
     def _found(self) -> Servers | None:
         """Return the servers, None where none is configured; the files are read once a session."""
         if not self._was_looked:
             self._was_looked = True
             if self._servers is not None:
                 self._servers.load()
-            elif self._has_files():
+            elif self._given or self._has_files():
                 self._servers = self._new_servers()
         return self._servers
 
@@ -188,7 +201,7 @@ class McpServers(
             *(ListingCache(self._data.mcp_listings), launcher, self._data.mcp_tokens),
             *(self._on_change, self._tell, self._hide),
         )
-        servers.load()
+        servers.give(self._given)
         return servers
 
     def _tell(self, what: Phrase) -> None:
@@ -284,7 +297,9 @@ class McpServers(
     def before_request(self) -> None:
         """Make the list, once the person had the say on whose servers count."""
         if self._was_asked and self._listed is None:
+            self._was_asked = False  # whoever stops it here is asked anew, inside of a turn
             self._listed = self._new_list()
+            self._was_asked = True
 
     def _new_list(self) -> tuple[Tool, ...]:
         servers = self._found()
@@ -551,6 +566,7 @@ class McpServers(
         if config is None:
             raise UserError(phrase("There is no MCP server {name}; /mcp shows them.", name=name))
         whose = phrase("yours") if config.is_own else phrase("the project's")
+        whose = phrase("your editor") if config.is_given else whose
         rows: list[tuple[Text, ...]] = [
             (phrase("state"), self._state(servers, config), ""),
             (phrase("from"), whose, config.place),

@@ -21,6 +21,7 @@ from modules.mcp_client.config import (
     MAX_BYTES,
     ConfigError,
     ServerConfig,
+    given_config,
     parse_config,
     shown_config,
 )
@@ -83,6 +84,7 @@ class Servers:
         self._failures: dict[str, int] = {}
         self._listings: dict[str, Listing] = {}
         self._configs: list[ServerConfig] = []
+        self._given: tuple[ServerConfig, ...] = ()
         self.problems: list[Phrase] = []
         """Why a whole file counts for nothing."""
         self.project_text = ""
@@ -96,9 +98,20 @@ class Servers:
         own = self._read(str(self.own_file.path), self._own_data, self._variables, is_own=True)
         self._project_digest, self.project_text = "", ""
         theirs = self._read(PROJECT_FILE, self._project_data, None, is_own=False)
+        own = _without_twins([*own, *self._given])
         names = {config.prefix for config in own}
         others = [config for config in theirs if config.prefix not in names]
         self._configs = _without_twins([*own, *others])
+
+    def give(self, servers: Mapping[str, Mapping[str, Any]]) -> None:
+        """Let *servers* count beside those of the files, in place of those that were given before;
+        one whose name the person's own file has does not. What is not given any more ends."""
+        before, self._given = self._given, tuple(given_config(*one) for one in servers.items())
+        for config in before:
+            if config not in self._given:
+                self._listings.pop(config.name, None)
+                self._drop(config.name)
+        self.load()
 
     def _read(
         self,

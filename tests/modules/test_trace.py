@@ -17,8 +17,8 @@ from tests.scripted_model import call_reply, text_reply
 SCRIPT = [call_reply("read_file", path="no-such"), text_reply("the answer")]
 
 
-def trace_to(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    changed = replace(SETTINGS, trace=str(path), operations_log=True)
+def trace_to(monkeypatch: pytest.MonkeyPatch, path: Path, **more: Any) -> None:
+    changed = replace(SETTINGS, trace=str(path), operations_log=True, **more)
     monkeypatch.setattr("tests.assembly.SETTINGS", changed)
 
 
@@ -63,9 +63,41 @@ def test_a_turn_is_a_tree_of_spans(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert call["attributes"]["error.type"] == "failed"
     assert call["status"] == {"code": 2}
     assert turn["status"] == {}
+    assert [one["attributes"].get("gen_ai.provider.name") for one in (first, call, turn)] == [
+        *("deepseek", None, "deepseek")
+    ]
     text = path.read_text()
     for said in ("what I said", "the answer", "no-such"):
         assert said not in text
+
+
+def test_what_was_said_is_in_it_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "spans.jsonl"
+    trace_to(monkeypatch, path, trace_content=True)
+    with assembled_terminal(tmp_path, *[list(one) for one in SCRIPT]) as made:
+        say(made, "what I said")
+    assert path.stat().st_mode & 0o777 == 0o600
+    first, call, second, turn = (span["attributes"] for span in spans(path))
+    asked = json.loads(first["gen_ai.input.messages"])
+    assert "what I said" in [part["content"] for one in asked for part in one["parts"]]
+    assert json.loads(first["gen_ai.system_instructions"])[0]["type"] == "text"
+    [reply] = json.loads(first["gen_ai.output.messages"])
+    assert (reply["role"], reply["finish_reason"]) == ("assistant", "tool_call")
+    [part] = [one for one in reply["parts"] if one["type"] == "tool_call"]
+    assert (part["name"], part["arguments"]) == ("read_file", {"path": "no-such"})
+    assert json.loads(call["gen_ai.tool.call.arguments"]) == {"path": "no-such"}
+    [answer] = [one for one in json.loads(second["gen_ai.input.messages"]) if one["role"] == "tool"]
+    assert answer["parts"] == [
+        {
+            "type": "tool_call_response",
+            "id": part["id"],
+            "response": call["gen_ai.tool.call.result"],
+        }
+    ]
+    assert "the answer" in second["gen_ai.output.messages"]
+    assert "gen_ai.input.messages" not in turn
 
 
 def test_a_file_that_takes_nothing_is_told_once(

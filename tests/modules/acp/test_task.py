@@ -303,6 +303,39 @@ def test_what_a_prompt_refers_to_reaches_the_model(tmp_path: Path) -> None:
     assert "nobody's business" not in text
 
 
+def test_no_call_writes_past_what_the_editor_has_not_saved(tmp_path: Path) -> None:
+    project = project_in(tmp_path)
+    (project / "b.txt").write_text("saved\n")
+    capabilities = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True))
+    edits = [
+        Call("modify_file", path=path, operation="replace", old=old, new="three")
+        for path, old in (("a.txt", "two"), ("b.txt", "saved"))
+    ]
+
+    async def play() -> None:
+        client = RecordingClient(lambda _client, options: options[-1].option_id)
+        client.buffers = {
+            str(project / "a.txt"): "one\r\ntwo",  # the same text, as an editor holds it
+            str(project / "b.txt"): "not saved\n",
+        }
+        async with started(tmp_path, client, url=server.url, capabilities=capabilities) as (
+            connection,
+            _,
+        ):
+            session = (await connection.new_session(str(project))).session_id
+            await say(connection, session, "Change both")
+        [(question, _options)] = client.questions
+        assert question.content
+        assert question.content[0].content.text.startswith(
+            "Your editor shows b.txt with changes that are not saved"
+        )
+
+    with Simulator([tuple(edits), Say("Done.")]) as server:
+        asyncio.run(play())
+    assert (project / "a.txt").read_text() == "one\nthree\n"
+    assert (project / "b.txt").read_text() == "saved\n"
+
+
 def test_modes_and_options_go_both_ways(tmp_path: Path) -> None:
     project = project_in(tmp_path)
 
@@ -355,6 +388,9 @@ def test_a_failed_turn_is_an_error_that_says_why(tmp_path: Path) -> None:
             session = (await connection.new_session(str(project))).session_id
             with pytest.raises(RequestError, match="balance"):
                 await say(connection, session, "Do it")
+            assert "balance" not in client.text(session)
+            await connection.load_session(cwd=str(project), session_id=session)
+            assert "balance" in client.text(session)  # the error itself is long gone by then
             assert (await say(connection, session, "Again")).stop_reason == "end_turn"
 
     with Simulator([Refuse(402), Say("Yes.")]) as server:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from core.loop.depth import Depth
+from modules.depth.hinted_pattern import HintedPattern
 from modules.depth.social_lines import how_social
 from utils.i18n import Phrase, phrase
 
@@ -96,10 +98,6 @@ def judge(
     return Judged("standard")
 
 
-def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
-
-
 def _as_words(text: str, begins_word: bool, ends_word: bool) -> re.Pattern[str]:
     """Return what finds *text* where no word of letters goes on at its ends; Chinese has none."""
     before = "(?<![a-z0-9_])" if begins_word and text else ""
@@ -107,21 +105,25 @@ def _as_words(text: str, begins_word: bool, ends_word: bool) -> re.Pattern[str]:
     return re.compile(f"{before}{re.escape(text)}{after}")
 
 
-_SAYS_DEEP = _any_of(
+_SAYS_DEEP = HintedPattern(
     r"^(?:deep|深入|深度)\s*[:：]",
     r"\b(?:think|look|dig|analy[sz]e|investigate|research|study|examine|consider)\b"
     r"(?: \w+){0,3} (?:deep(?:ly|er)?|hard|thoroughly)\b(?!-| copy| nest| learn)",
     r"\bgo deep\b|\btake your time\b|\bin[- ]depth\b|\bdeep dive\b|\bthink (?:it|this) through\b",
     r"深入(?!浅出)|好好想|仔细想|认真思考|深思|慢慢来|彻底(?:分析|排查|调查)",
+    hints="deep|hard|thorough|your time|depth|through|深|好好想|仔细想|认真思考|慢慢来|彻底",
 )
-_SAYS_BRIEF = _any_of(
+_SAYS_BRIEF = HintedPattern(
     r"^(?:brief|简短|简要)\s*[:：]",
     r"^(?:briefly|in short|in brief|short answer|quick question|tl;?dr)\b",
     r"\bin (?:one|a|two|three|a few) (?:short )?(?:sentences?|words?|lines?)(?=[:,.?!]|$)",
     r"(?:[, ]briefly|[, ]in short|keep it (?:short|brief))[.!?]*$",
     r"一句话|^简短|简短(?:地)?(?:说|回答|介绍|解释)|简单(?:地)?(?:说|讲|回答|介绍|解释)|简要|简而言之|长话短说",
+    hints="brief|short|quick question|tldr|tl;dr|sentence|word|line|一句话|简|长话短说",
 )
-_SAYS_STANDARD = _any_of(r"^(?:standard|normal|标准|普通)\s*[:：]")
+_SAYS_STANDARD = HintedPattern(
+    r"^(?:standard|normal|标准|普通)\s*[:：]", hints="standard|normal|标准|普通"
+)
 
 _WHOLE = (
     r"(?:whole|entire|throughout|across (?:the|all)|code ?base|repository|complete(?:ly)?|monolith)"
@@ -136,7 +138,7 @@ _THINGS = (
     r"|marketplace|shop|repo(?:sitory)?|code ?base)"
 )
 _SMALL = r"(?!.*\b(?:function|method|line|script|loop|test|sentence|query|class|variable|file)\b)"
-_BIG_CHANGE = _any_of(
+_BIG_CHANGE = HintedPattern(
     r"\b(?:refactor|rewrite|restructure|reorgani[sz]e|redesign|re-?architect|overhaul|migrate|port|"
     rf"moderni[sz]e|modulari[sz]e|decompose|rework)\b.*\b{_ALL}\b",
     r"\b(?:add|introduce|apply|implement|write|extract|unify|standardi[sz]e|document|transform)\b"
@@ -163,8 +165,12 @@ _BIG_CHANGE = _any_of(
     r"(?:单体|应用|项目|系统).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|改造|升级|优化)",
     r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
     r"(?!.*(?:搜索|查找|列出|统计|运行|跑|显示))",
+    hints="refactor|rewrit|restructur|reorgani|redesign|architect|overhaul|migrat|port |moderni"
+    "|modulari|decompos|rework|throughout|whole|entire|across|rebuild|thorough|comprehensive"
+    "|complete|full |code base|codebase|repository|monolith|move us|move the"
+    "|convert|implement|plan|prepare|split|break|重|改写|改造|移植|整|所有|全|从零|从头|代码库|迁移|拆|大规模|彻底",
 )
-_BIG_WORK = _any_of(
+_BIG_WORK = HintedPattern(
     r"\b(?:design|plan) and (?:implement|build|develop|write|carry out|execute)\b",
     r"\bdesign\b.*\b(?:architecture|system)\b.*\b(?:build|implement|develop) it\b",
     r"\b(?:build|create|develop|implement|write|make)\b(?: me)? (?:an?|the|our)? ?"
@@ -177,21 +183,19 @@ _BIG_WORK = _any_of(
     r"(?:搭建|开发|实现|构建|编写|做|写)(?:一[个套款])?(?:完整|全套|全栈|端到端)的",
     r"(?:搭建|开发|构建|设计|打造)一[个套款](?!简单|小的|小型|小工具).{0,12}"
     r"(?:网站|平台|系统|应用|小程序|游戏|编译器|解释器|框架|引擎|商城)",
+    hints="design|plan and|complete|full|entire|whole|production|end-to-end|end to end|scratch"
+    "|ground up|build|develop|设计|制定|从零|从头|完整|全套|全栈|端到端|搭建|开发|构建|打造",
 )
-_POLITELY = re.compile(
-    r"^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*(?:(?:can|could|would) you (?:please )?tell me"
-    r"|(?:do )?you know|tell me|please tell me|i(?:'d| would) like to know|i want to know|remind me"
-    r"|any idea)? *|^(?:请问|你好[,，]|告诉我|你知道|我想知道|想问一下)+[,，]?",
-    re.IGNORECASE,
-)
-_ASKS = _any_of(
+_ASKS = HintedPattern(
     r"(?:what|where|who(?:se)?|when|which|how (?:many|much|old|big|large|long|often|far)|is|are"
     r"|do(?:es)?|did|has|have|was|were)(?:['’]s|['’]re)?\b.*\?",
     r"(?:what|where|who)(?:['’]s| is| are| does)\b.{1,60}|how (?:many|much|old)\b.{1,60}",
     r"(?=.*[\u4e00-\u9fff])(?:(?!为什么|为何)[^?？])*(?:什么|啥|干嘛|在哪|哪[里儿个些种一年天]"
     r"|多[少大久长]|几[个行次年种类]|谁|何时|有没有|是不是|是否|吗)[^。！；]*[?？]?",
+    hints="?|？|what|where|who|how many|how much|how old"
+    "|什么|啥|干嘛|哪|多|几|谁|何时|有没有|是不是|是否|吗",
 )
-_ASKS_FOR_WORK = _any_of(
+_ASKS_FOR_WORK = HintedPattern(
     r"\b(?:fix|mend|correct|repair|change|add|write|create|make|implement|update|remove|delete"
     r"|rename|run|start|stop|commit|push|install|build|refactor|please|should|could|would|about"
     r"|wrong|bugs?|fail(?:s|ing|ed|ure)?|broken|crash(?:es)?|slow|problem|cause|best|better|pass"
@@ -201,15 +205,27 @@ _ASKS_FOR_WORK = _any_of(
     r"去掉|移除|运行(?!在|时)|执行|跑|(?<!次)提交(?!记录|历史|者)|推送|创建(?!了|者|时间|于)|新建|实现(?!了)|重构|重写|安装",
     r"更新(?!时间|是|于)|升级|检查|审查|重命名|替换|优化|部署|生成|翻译|能不能|可不可以|可以|[能要]否|要不要"
     r"|该|[报出]错|错误|失败|崩溃|慢|问题|然后|看看|继续|再",
+    hints="",  # most questions are looked at for all of it
 )
 
 
 def _is_simple_question(text: str) -> bool:
-    body = _POLITELY.sub("", text.rstrip("?？ .。"), count=1)
-    if len(text) > _MAX_QUESTION or "\n" in text or _ASKS_FOR_WORK.search(body):
+    if len(text) > _MAX_QUESTION or "\n" in text or not _ASKS.may_fit(text):
         return False
+    body = _politeness().sub("", text.rstrip("?？ .。"), count=1)
     mark = "?" if text.endswith(("?", "？")) else ""
-    return _ASKS.fullmatch(body + mark) is not None
+    return not _ASKS_FOR_WORK.is_in(body) and _ASKS.is_all_of(body + mark)
+
+
+@cache
+def _politeness() -> re.Pattern[str]:
+    """Return what may stand before a question and asks for nothing itself."""
+    return re.compile(
+        r"^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*(?:(?:can|could|would) you (?:please )?tell me"
+        r"|(?:do )?you know|tell me|please tell me|i(?:'d| would) like to know|i want to know"
+        r"|remind me|any idea)? *|^(?:请问|你好[,，]|告诉我|你知道|我想知道|想问一下)+[,，]?",
+        re.IGNORECASE,
+    )
 
 
 WORD_RULES = (
@@ -217,19 +233,19 @@ WORD_RULES = (
         "words-deep",
         "deep",
         phrase("The line says so: “think hard”, “in depth”, “take your time”, “deep: …”"),
-        lambda text: _SAYS_DEEP.search(text) is not None,
+        _SAYS_DEEP.is_in,
     ),
     Rule(
         "words-brief",
         "brief",
         phrase("The line says so: “briefly”, “in one sentence”, “brief: …”"),
-        lambda text: _SAYS_BRIEF.search(text) is not None,
+        _SAYS_BRIEF.is_in,
     ),
     Rule(
         "words-standard",
         "standard",
         phrase("The line says so: “standard: …”"),
-        lambda text: _SAYS_STANDARD.search(text) is not None,
+        _SAYS_STANDARD.is_in,
     ),
 )
 RULES = (
@@ -243,13 +259,13 @@ RULES = (
         "big-change",
         "deep",
         phrase("A change of the whole: rewrite, migrate, redesign, “refactor the entire …”"),
-        lambda text: _BIG_CHANGE.search(text) is not None,
+        _BIG_CHANGE.is_in,
     ),
     Rule(
         "big-work",
         "deep",
         phrase("A large piece of work: “design and implement”, “build a complete …”"),
-        lambda text: _BIG_WORK.search(text) is not None,
+        _BIG_WORK.is_in,
     ),
     Rule(
         "question",

@@ -8,7 +8,8 @@ social line. So whatever asks for something, beside thanks as well, stays a task
 from __future__ import annotations
 
 import re
-from typing import Literal
+from functools import cache
+from typing import Literal, NamedTuple
 
 Social = Literal["no", "agreeing", "wholly"]
 """How social a line is: one that is "agreeing" may be the answer to an open question."""
@@ -16,11 +17,11 @@ Social = Literal["no", "agreeing", "wholly"]
 MAX_LENGTH = 160
 """Characters of a line beyond which nobody only says thanks."""
 
-_BETWEEN = re.compile(
+_BETWEEN = (
     r"(?:[\s,!?;:~…*\"'()，。！？；：、～“”·]|\.(?=[\s.!?…)]|$)|[-–—](?=\s|$)|[:;]-?[)dp(]|<3|\^_?\^"
-    "|[🙏👏🎉😊🙂😀😃😄😁😂🤣😅❤♥💯🥳😍🤗👋✨🌹💪🔥😎🙌🤝💐💖🌟\ufe0f])+",
+    "|[🙏👏🎉😊🙂😀😃😄😁😂🤣😅❤♥💯🥳😍🤗👋✨🌹💪🔥😎🙌🤝💐💖🌟\ufe0f])+"
 )
-_AGREEING_EMOJI = re.compile("[👍👌✅🆗]+")
+_AGREEING_EMOJI = "[👍👌✅🆗]+"
 _WHOM = r"(?: (?:there|again|all|everyone|everybody|onefold|mate|buddy|friend|folks|guys|dude))?"
 _FOR_WHAT = (
     r"(?: for (?:everything|helping(?: me)?(?: out)?|fixing (?:it|that|this)|"
@@ -89,10 +90,10 @@ _ENGLISH_PRAISE = (
     r"ok(?:ay)?|alright|all right|oh|ah|aha|got it|i see|understood|makes sense|all good|fine|good"
     r"|well|and|so|that was (?:(?:really|very|so) )?(?:quick|fast|helpful|great|kind)",
 )  # fmt: skip
-_NEEDS_MORE = re.compile(
+_NEEDS_MORE = (
     r"ok(?:ay)?|alright|all right|oh|ah|aha|got it|i see|understood|makes sense|all good|fine|good"
     r"|well|and|so|好(?:的|吧|嘞|滴|哒|了)?|嗯+|哦+|噢|喔|明白了?|知道了|收到|了解了?|懂了|原来如此|那"
-    r"|就?先?这样[吧了]?",
+    r"|就?先?这样[吧了]?"
 )
 _PARTICLES = "[啊呀啦了哦哈呢哟喔嘛吖]*"
 _CHINESE = (
@@ -121,13 +122,56 @@ _CHINESE_PRAISE = (
 )
 
 
+_FIRST_WORDS = (
+    " a absolutely afternoon ah aha all alright amazing and anytime apologies appreciate"
+    " appreciated are awesome beautiful best big bravo brilliant bye catch cheers congrats"
+    " congratulations cool cya danke do enjoy evening excellent fantastic farewell fine good"
+    " goodbye got gotta gracias great greetings ha happy have he hello hey heya hi hiya hooray how"
+    " howdy huge i impressive incredible it just kudos like likewise lmao logging lol long love"
+    " lovely made makes many marvellous merci merry morning much muchas must my nailed neat nice"
+    " night no np oh ok okay oops outstanding perfect phew pretty really rofl same saved see"
+    " signing simply sleep so sorry superb sweet take talk terrific thank thanks that this thnx thx"
+    " tnx truly ttyl ty tysm tyvm understood until very welcome well what whats wonderful woohoo"
+    " worked works wow xd yay yo you "
+)
+_FIRST_SIGNS = (
+    "236一万上下不中了今优你做先再写出别劳十午厉原受可合周呵哇哈哦喔嗨嗯嘻嘿噢回国在多大太好学它完实客对就干应强"
+    "待很恭您感懂我抱拜收改新早明是晚最有棒没注漂爱牛特生真知祝简精给耶聪节谢贴赞辛这那长非靠麻"
+)
+"""What the phrases begin with: a line that begins otherwise needs no pattern at all."""
+
+
+def _begins_like_one(text: str) -> bool:
+    first = text.lstrip(_SIGNS).partition(" ")[0]
+    word = first.rstrip(_SIGNS).partition("'")[0].partition("-")[0]
+    is_laughter = word[:2] in ("ha", "he", "lo")
+    if word.isascii() and word.isalpha():
+        return is_laughter or f" {word} " in _FIRST_WORDS
+    return not word[:1].isalnum() or word[0] in _FIRST_SIGNS
+
+
+class _Patterns(NamedTuple):
+    between: re.Pattern[str]
+    agreeing_emoji: re.Pattern[str]
+    wholly: re.Pattern[str]
+    praise: re.Pattern[str]
+    needs_more: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    return _Patterns(
+        re.compile(_BETWEEN),
+        re.compile(_AGREEING_EMOJI),
+        _phrases(tuple(f"(?:{one})" for one in _ENGLISH), _CHINESE),
+        _phrases(tuple(f"(?:{one})" for one in _ENGLISH_PRAISE), _CHINESE_PRAISE),
+        re.compile(_NEEDS_MORE),
+    )
+
+
 def _phrases(english: tuple[str, ...], chinese: tuple[str, ...]) -> re.Pattern[str]:
     """Return what matches one phrase, English ones to the end of a word."""
     return re.compile(rf"(?:{'|'.join(english)})(?![\w'/\\]|[.-]\w)|(?:{'|'.join(chinese)})")
-
-
-_WHOLLY = _phrases(tuple(f"(?:{one})" for one in _ENGLISH), _CHINESE)
-_PRAISE = _phrases(tuple(f"(?:{one})" for one in _ENGLISH_PRAISE), _CHINESE_PRAISE)
 
 
 def how_social(line: str) -> Social:
@@ -135,17 +179,20 @@ def how_social(line: str) -> Social:
     if len(line) > MAX_LENGTH or "\n" in line.strip():
         return "no"
     text = line.casefold().replace("’", "'")
+    if not _begins_like_one(text):
+        return "no"
+    patterns = _patterns()
     position, is_wholly, is_agreeing, says_something = 0, False, False, False
     while position < len(text):
-        if found := _BETWEEN.match(text, position):
+        if found := patterns.between.match(text, position):
             says_something |= bool(found[0].strip(_SIGNS))
-        elif found := _AGREEING_EMOJI.match(text, position):
+        elif found := patterns.agreeing_emoji.match(text, position):
             is_agreeing = says_something = True
         elif found := _longest(text, position):
-            is_praise = bool(_PRAISE.fullmatch(found[0]))
+            is_praise = bool(patterns.praise.fullmatch(found[0]))
             is_wholly |= not is_praise
             is_agreeing |= is_praise
-            says_something |= not _NEEDS_MORE.fullmatch(found[0])
+            says_something |= not patterns.needs_more.fullmatch(found[0])
         else:
             return "no"
         position = found.end()
@@ -161,5 +208,6 @@ def _longest(text: str, position: int) -> re.Match[str] | None:
     """Return the longest phrase at *position* of *text*; none begins within a word."""
     if position and text[position - 1].isascii() and text[position - 1].isalnum():
         return None
-    found = [one for kind in (_WHOLLY, _PRAISE) if (one := kind.match(text, position)) and one[0]]
+    kinds = (_patterns().wholly, _patterns().praise)
+    found = [one for kind in kinds if (one := kind.match(text, position)) and one[0]]
     return max(found, key=lambda one: one.end(), default=None)

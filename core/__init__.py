@@ -121,6 +121,7 @@ EXPORTS = {
         "ProvidesStatus",
         "ProvidesWarnings",
         "RecordsCalls",
+        "RecordsPerson",
         "RedactsText",
         "RemembersWork",
         "RestsAfterTurns",

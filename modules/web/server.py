@@ -128,7 +128,12 @@ class WebServer:
         )
         self._watcher = FolderWatcher(config.project, self._listing, self._publish)
         self._files = FileContents(
-            config.project, notes, self._on_manual_changes, self._redactor, self._listing.stat_cache
+            config.project,
+            notes,
+            self._on_manual_changes,
+            self._redactor,
+            self._listing.stat_cache,
+            self._first_terminal.features.person_wrote,
         )
         self._make_app(bind_address)
 

@@ -1,0 +1,80 @@
+"""Tracing: the origins of a file's lines as it is on the disk now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from modules.checkpoints.line_origins.file_states import FileState, FileStates
+from modules.checkpoints.line_origins.fold import Fold
+from modules.checkpoints.line_origins.origins import FileOrigins
+from modules.checkpoints.line_origins.timeline import State, Timeline
+from modules.checkpoints.snapshot.entries import digest
+from modules.checkpoints.store.object_store import DamagedObject
+from modules.files.editing.text_file import NotText, TextFile
+
+if TYPE_CHECKING:
+    from modules.checkpoints.checkpoints import Checkpoints
+
+
+class Tracing:
+    """Traces lines with *checkpoints*, from all that they hold; everything raises `UserError`.
+
+    It reads what is kept once, when it is made: what happens later needs a new one.
+    """
+
+    def __init__(self, checkpoints: Checkpoints) -> None:
+        self._checkpoints = checkpoints
+        timeline = Timeline(checkpoints.objects)
+        now = State(checkpoints.take().id, timeline.last_writer)
+        self._states = FileStates(checkpoints, [*timeline.states, now])
+        self._texts: dict[str, tuple[tuple[str, ...], str]] = {}
+
+    def trace(self, path: str, data: bytes | None = None) -> FileOrigins:
+        """Return the origins of the lines of the file *path*, relative to the project.
+
+        *data* is what it holds, where that may be another than it was a moment ago.
+        """
+        states = self._states.of(path)
+        if data is not None and states[-1].digest != (now := digest(data)):
+            states = [*states, FileState(states[-1].state, path, now)]
+            self._texts[now] = _decode(data)
+        fold = Fold(self._lines)
+        origins = fold.run(states)
+        last = states[-1].digest
+        if not last:
+            return FileOrigins(path, (), (fold.last_change,), is_gone=True)
+        lines, kind = self._texts.get(last, ((), ""))
+        return FileOrigins(path, lines, origins, kind, former=_former(states))
+
+    def has_known(self, path: str) -> bool:
+        """Return whether there ever was a file at *path*."""
+        return any(state.digest for state in self._states.of(path))
+
+    def _lines(self, key: str) -> tuple[str, ...] | None:
+        """Return the lines of a content, all of it as one where it is no text."""
+        if key not in self._texts:
+            if key.startswith("→"):
+                self._texts[key] = (key,), "link"
+                return (key,)
+            try:
+                self._texts[key] = _decode(self._checkpoints.objects.read(key))
+            except DamagedObject:
+                return None
+        return self._texts[key][0]
+
+
+def _decode(data: bytes) -> tuple[tuple[str, ...], str]:
+    """Return the lines of *data* without their ends, and what it is if it is no text."""
+    try:
+        text = TextFile.decode(data).text
+    except NotText as error:
+        return (digest(data),), error.kind
+    lines = text.split("\n")
+    return tuple(lines if lines[-1] else lines[:-1]), ""
+
+
+def _former(states: Sequence[FileState]) -> tuple[str, ...]:
+    """Return the paths that the file had before, the newest first."""
+    paths = [one.path for one in reversed(states) if one.digest]
+    return tuple(dict.fromkeys(path for path in paths if path != paths[0]))

@@ -165,7 +165,7 @@ def build_features(
         Switches(KeptSwitches(data.tool_switches)),
         protection,
         MassDeletionGuard(undo, project.files),
-        Why(project, checkpoints),
+        Why(project, checkpoints, store),
         Fork(store, project.root, undo, data.root, picture_store),
         SentRequests(request_log := RequestLog(data.requests)),
         Export(store, project.root, request_log, system_text, secrets.names_in),

@@ -1,6 +1,8 @@
 """Why a line is as it is: who wrote it, in which call, and the words that asked for it.
 
-- feature  The command `/why`, and the record of what the person writes.
+- feature  The command `/why`: who wrote a line, in which call, and the words that asked for it.
+- ranges   Ranges of lines that have one origin, and what is to be said of their file.
+- reasons  Reasons: what the sessions tell of the calls that wrote lines, and of what they rest on.
 """
 
 EXPORTS = {

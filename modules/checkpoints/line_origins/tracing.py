@@ -30,8 +30,8 @@ class Tracing:
         self._states = FileStates(checkpoints, [*timeline.states, now])
         self._texts: dict[str, tuple[tuple[str, ...], str]] = {}
 
-    def trace(self, path: str, data: bytes | None = None) -> FileOrigins:
-        """Return the origins of the lines of the file *path*, relative to the project.
+    def trace(self, path: str, data: bytes | None = None) -> FileOrigins | None:
+        """Return the origins of the lines of the file *path*, None where there never was one.
 
         *data* is what it holds, where that may be another than it was a moment ago.
         """
@@ -39,6 +39,8 @@ class Tracing:
         if data is not None and states[-1].digest != (now := digest(data)):
             states = [*states, FileState(states[-1].state, path, now)]
             self._texts[now] = _decode(data)
+        if not any(one.digest for one in states):
+            return None
         fold = Fold(self._lines)
         origins = fold.run(states)
         last = states[-1].digest
@@ -46,10 +48,6 @@ class Tracing:
             return FileOrigins(path, (), (fold.last_change,), is_gone=True)
         lines, kind = self._texts.get(last, ((), ""))
         return FileOrigins(path, lines, origins, kind, former=_former(states))
-
-    def has_known(self, path: str) -> bool:
-        """Return whether there ever was a file at *path*."""
-        return any(state.digest for state in self._states.of(path))
 
     def _lines(self, key: str) -> tuple[str, ...] | None:
         """Return the lines of a content, all of it as one where it is no text."""

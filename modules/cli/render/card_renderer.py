@@ -17,6 +17,7 @@ from core.cards import (
     Card,
     DiffCard,
     LinksCard,
+    OriginsCard,
     RunCard,
     SearchCard,
     TableCard,
@@ -30,6 +31,7 @@ from modules.cli.render.card_rows import NO_NEWLINE, diff_lines, diff_row, hit_r
 from modules.cli.render.columns import Columns
 from modules.cli.render.heading import Heading, ShownIfCut
 from modules.cli.render.markdown import LeftRule, WrappedText
+from modules.cli.render.origins import origins_view
 from modules.cli.render.plain_cards import (
     change_phrase,
     duration,
@@ -171,6 +173,8 @@ class CardRenderer:
                 return self._stack(self._links(card, rows))
             case TodoCard():
                 return self._stack(todo_row(todo) for todo in card.todos)
+            case OriginsCard():
+                return origins_view(card, self._translator)
             case _:
                 assert_never(card)
 

@@ -12,6 +12,7 @@ from core.cards import (
     DiffCard,
     Link,
     LinksCard,
+    OriginsCard,
     RunCard,
     RunPicture,
     SearchCard,
@@ -21,6 +22,7 @@ from core.cards import (
     TreeCard,
     TreeEntry,
 )
+from modules.cli.render.origin_lines import origin_lines
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
@@ -64,6 +66,8 @@ def card_text(card: Card, translator: Translator) -> str:
             return _join_lines(*map(_link_lines, card.links))
         case TodoCard():
             return _join_lines(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
+        case OriginsCard():
+            return _join_lines(*origin_lines(card, translator))
         case _:
             assert_never(card)
 

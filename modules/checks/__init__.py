@@ -23,5 +23,5 @@ EXPORTS = {
     "feature": ["Checks"],
     "kept_checks": ["KeptChecks"],
     "receipt_texts": ["state_text"],
-    "receipts": ["ListedFiles", "TreeStates"],
+    "receipts": ["ListedFiles", "Tree", "TreeStates"],
 }

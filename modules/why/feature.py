@@ -49,16 +49,16 @@ class Why(Feature, BindsToSession, RecordsPerson):
         if not argument:
             raise UserError(phrase("Say of which line: /why app.py:42, /why app.py:10-20"))
         target = NoteTarget.parse(self._project, argument)
-        return self.card(target.path, target.start, target.end)
+        return self.card_of(target.path, target.start, target.end)
 
-    def card(self, path: str, start: int = 0, end: int = 0) -> OriginsCard:
+    def card_of(self, path: str, start: int = 0, end: int = 0) -> OriginsCard:
         """Return where the lines *start* to *end* of *path* come from; all lines for 0.
 
         Raises `UserError`, `ToolError`.
         """
         from modules.why.ranges import MAX_ORIGINS, note_on, ranges_by_origin  # for who asks
 
-        found = self.trace(path)
+        found = self.trace(self._project.normalize(path))
         by_origin = ranges_by_origin(found, start, end)
         shown = [*by_origin.items()][:MAX_ORIGINS]
         with_receipts = len(shown) <= _MAX_WITH_RECEIPTS
@@ -66,7 +66,7 @@ class Why(Feature, BindsToSession, RecordsPerson):
         origins = (reasons.explain(*one, with_receipts=with_receipts) for one in shown)
         line = found.lines[start - 1] if start and start == end else ""
         note = note_on(found, len(by_origin))
-        return OriginsCard(visible(path), tuple(origins), start, end, line, note)
+        return OriginsCard(visible(found.path), tuple(origins), start, end, line, note)
 
     def trace(self, path: str) -> FileOrigins:
         """Return the origins of the lines of *path* as all is now. Raises `UserError`, `ToolError`.

@@ -10,7 +10,7 @@ from typing import Any
 from core.cards import LineOrigin, LineReceipt
 from core.conversation.history import TurnRecord
 from core.conversation.messages import Assistant, ShellResult, ToolResult, User
-from core.conversation.proof import proofs_in
+from core.conversation.proof import Proof, proofs_in
 from core.conversation.store import SessionInfo, Store
 from core.events import CHECK_CALL
 from core.tool_spec import ToolSpec
@@ -18,7 +18,7 @@ from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checkpoints.line_origins.origins import Origin
 from modules.checkpoints.undo.background_ids import BETWEEN_TURNS, IN_BACKGROUND
 from modules.checks.receipt_texts import state_text
-from modules.checks.receipts import ListedFiles, TreeStates
+from modules.checks.receipts import ListedFiles, Tree, TreeStates
 from modules.why.ranges import Ranges
 from utils.i18n import Text, UserError, phrase
 
@@ -53,6 +53,8 @@ class Reasons:
         self._specs = specs
         self._trees = TreeStates(project, checkpoints)
         self._sessions: dict[str, KeptSession | None] = {}
+        self._now: Tree | None = None
+        self._receipts: dict[tuple[str, int], tuple[LineReceipt, ...]] = {}
 
     def session(self, session: str) -> KeptSession | None:
         """Return what is kept of *session*, None where that is nothing any more."""
@@ -84,7 +86,7 @@ class Reasons:
             verb,
             about[:_MAX_ABOUT],
             next((_words(one) for one in of_turn if isinstance(one, User)), "")[:MAX_ASKED],
-            self._receipts(origin.turn, records) if with_receipts else (),
+            self._receipts_of(origin, records) if with_receipts else (),
         )
 
     def _call(self, call_id: str, records: Sequence[Any]) -> tuple[str, Text, str]:
@@ -112,12 +114,22 @@ class Reasons:
             return tool, tool, ""
         return tool, spec.verb or tool, spec.subject_of(arguments)
 
-    def _receipts(self, turn: int, records: Sequence[TurnRecord]) -> tuple[LineReceipt, ...]:
-        proofs = [proof for number, proof in proofs_in(records) if number == turn]
-        if not proofs or not proofs[-1].receipts:
+    def _receipts_of(
+        self, origin: Origin, records: Sequence[TurnRecord]
+    ) -> tuple[LineReceipt, ...]:
+        key = origin.session, origin.turn
+        if key not in self._receipts:
+            proofs = [proof for turn, proof in proofs_in(records) if turn == origin.turn]
+            self._receipts[key] = self._told(proofs[-1]) if proofs else ()
+        return self._receipts[key]
+
+    def _told(self, proof: Proof) -> tuple[LineReceipt, ...]:
+        """Return the last receipts of *proof* as they are now."""
+        if not proof.receipts:
             return ()
-        receipts = self._trees.receipts_of(proofs[-1], self._trees.now_or_last())
-        last = {one.command: one for one in receipts}
+        if self._now is None:
+            self._now = self._trees.now_or_last()
+        last = {one.command: one for one in self._trees.receipts_of(proof, self._now)}
         return tuple(
             LineReceipt(one.command, one.exit_code, one.state, state_text(one))
             for one in [*last.values()][-_MAX_RECEIPTS:]

@@ -7,6 +7,7 @@ import { pictureRow } from "../conversation/picture.js";
 import { api } from "../net/api.js";
 import { say, t } from "../i18n/translate.js";
 import { diffView } from "./diff_view.js";
+import { originsCard } from "./origins.js";
 import { outputView } from "./output.js";
 import { programBlock } from "./program.js";
 
@@ -22,6 +23,7 @@ const DRAWN = {
   table: tableCard,
   links: linksCard,
   todo: todoCard,
+  origins: originsCard,
 };
 
 const LONG_TITLE = 100; // characters that a head may cut

@@ -87,7 +87,7 @@ class FourWriters:
 
     def wrong(self) -> tuple[int, int]:
         """Return how many lines are said to come from elsewhere than they do, and how many are."""
-        found = self.why.tracing().trace(self.name)
+        found = self.why.trace(self.name)
         assert found.lines == tuple(line for line, _ in self.lines)
         return sum(_differs(found, n, mark) for n, (_, mark) in enumerate(self.lines)), len(
             self.lines

@@ -48,7 +48,7 @@ def say(env: AssembledTerminal, line: str) -> None:
 def trace(env: AssembledTerminal, path: str = "a.txt") -> FileOrigins:
     why = env.terminal.features.find(Why)
     assert why is not None
-    return why.tracing().trace(path)
+    return why.trace(path)
 
 
 def marks(env: AssembledTerminal, path: str = "a.txt") -> list[str]:

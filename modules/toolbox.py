@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from config import VERSION
 from core.conversation.store import Store
 from core.feature import Feature
 from modules.annotations import Annotations
@@ -165,7 +166,7 @@ def build_features(
         Switches(KeptSwitches(data.tool_switches)),
         protection,
         MassDeletionGuard(undo, project.files),
-        Why(project, checkpoints, store),
+        Why(project, checkpoints, store, stop, VERSION),
         Fork(store, project.root, undo, data.root, picture_store),
         SentRequests(request_log := RequestLog(data.requests)),
         Export(store, project.root, request_log, system_text, secrets.names_in),

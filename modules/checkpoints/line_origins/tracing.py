@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from modules.checkpoints.line_origins.file_states import FileState, FileStates
 from modules.checkpoints.line_origins.fold import Fold
-from modules.checkpoints.line_origins.origins import FileOrigins
+from modules.checkpoints.line_origins.origins import UNKNOWN, FileOrigins
 from modules.checkpoints.line_origins.timeline import State, Timeline
 from modules.checkpoints.snapshot.entries import digest
 from modules.checkpoints.store.object_store import DamagedObject
@@ -26,7 +26,9 @@ class Tracing:
     def __init__(self, checkpoints: Checkpoints) -> None:
         self._checkpoints = checkpoints
         timeline = Timeline(checkpoints.objects)
-        now = State(checkpoints.take().id, timeline.last_writer)
+        self._now = checkpoints.take().id
+        self._first = next((one.snapshot for one in timeline.states if one.snapshot), 0)
+        now = State(self._now, timeline.last_writer)
         self._states = FileStates(checkpoints, [*timeline.states, now])
         self._texts: dict[str, tuple[tuple[str, ...], str]] = {}
 
@@ -39,6 +41,26 @@ class Tracing:
         if data is not None and states[-1].digest != (now := digest(data)):
             states = [*states, FileState(states[-1].state, path, now)]
             self._texts[now] = _decode(data)
+        return self._fold(path, states)
+
+    def trace_committed(self, path: str, data: bytes) -> FileOrigins | None:
+        """Return the same of a file that held *data* when it was committed.
+
+        Lines that none of its states has in that place come from nobody knows where.
+        """
+        states, key = self._states.of(path), digest(data)
+        self._texts[key] = _decode(data)
+        last = max((n for n, one in enumerate(states) if one.digest == key), default=-1)
+        if last < 0:
+            return self._fold(path, [*states, FileState(State(0, UNKNOWN), path, key)])
+        return self._fold(path, states[: last + 1])
+
+    def changed_paths(self) -> list[str]:
+        """Return what differs now from the first state that is kept, sorted."""
+        changes = self._checkpoints.diff(self._first, self._now) if self._first else []
+        return sorted(one.new_path or one.path for one in changes if one.kind != "deleted")
+
+    def _fold(self, path: str, states: Sequence[FileState]) -> FileOrigins | None:
         if not any(one.digest for one in states):
             return None
         fold = Fold(self._lines)

@@ -100,7 +100,8 @@ class Why(Feature, BindsToSession, RecordsPerson):
 
         path = new_file(self._project.root, name)
         record = project_record(self._project, self._tracing(), self.reasons(), self._version)
-        write_new(path, (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode())
+        text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+        write_new(path, text.encode("utf-8", "replace"))
         card = TextCard(phrase("Exported"), str(path.resolve()))
         return CommandAnswered(
             name_of(Why.why), card, changes=changes_of_file(self._project.root, path)

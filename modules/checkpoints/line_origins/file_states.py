@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -42,22 +42,32 @@ class FileStates:
     def of(self, path: str) -> list[FileState]:
         """Return the states of the file that is at *path* last, oldest first; equal ones too."""
         found: list[FileState] = []
-        later = 0  # the snapshot after the one that is looked at
+        between: list[State] = []  # of one file, since the snapshot that is looked at next
+        later = 0
         for state in reversed(self._states):
             if state.path:
-                if state.path == path:
-                    found.append(FileState(state, path, state.digest))
+                between.append(state)
                 continue
+            names = {path}
             if later and later != state.snapshot:
-                path = self._path_before(path, state.snapshot, later)
+                path = self._path_before(path, state.snapshot, later, between)
             later = state.snapshot
+            found += _of_file(between, names | {path})
+            between.clear()
             found.append(FileState(state, path, self._digest_at(state.snapshot, path)))
-        return found[::-1]
+        return [*found, *_of_file(between, {path})][::-1]
 
-    def _path_before(self, path: str, snapshot: int, later: int) -> str:
-        """Return what *path*, in the snapshot *later*, was called in the one before that."""
-        if not self._digest_at(later, path) or self._digest_at(snapshot, path):
+    def _path_before(self, path: str, snapshot: int, later: int, between: Sequence[State]) -> str:
+        """Return what *path*, in the snapshot *later*, was called in the one before that.
+
+        States *between* tell it of a file that was changed first and got its new name then.
+        """
+        now = self._digest_at(later, path)
+        if not now or self._digest_at(snapshot, path):
             return path
+        for state in between:
+            if state.digest == now and self._digest_at(snapshot, state.path):
+                return state.path
         with suppress(UserError):
             for change in reversed(self._checkpoints.diff(snapshot, later)):
                 if change.kind == "renamed":
@@ -81,3 +91,8 @@ class FileStates:
         if entry.not_stored_reason:
             return NOT_HELD
         return f"→{entry.content}" if entry.is_link else entry.content
+
+
+def _of_file(states: Sequence[State], names: Set[str]) -> list[FileState]:
+    """Return those of *states* that are of a file which had one of *names* meanwhile."""
+    return [FileState(one, one.path, one.digest) for one in states if one.path in names]

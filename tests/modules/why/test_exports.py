@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -83,6 +84,14 @@ def test_an_export_replaces_no_file_and_says_where_it_went(tmp_path: Path) -> No
         assert [change.path for change in event.changes] == ["trace.json"]
         assert "exists already" in refusal(env, "/why --agent-trace trace.json")
         assert "Say of which line" in refusal(env, "/why --agent-trace")
+
+
+def test_a_name_that_is_no_utf8_is_exported_as_far_as_it_can_be_written(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as env:
+        mended(env)
+        (env.root / os.fsdecode(b"caf\xe9.txt")).write_text("one\n")
+        record = exported(env, tmp_path / "trace.json")
+        assert [one["path"] for one in record["files"]] == ["app.py", "caf?.txt"]
 
 
 def test_a_note_of_git_has_the_lines_of_its_commit_whatever_came_later(tmp_path: Path) -> None:

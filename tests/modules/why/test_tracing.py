@@ -173,6 +173,30 @@ def test_what_the_person_writes_while_a_call_runs_is_theirs(tmp_path: Path) -> N
         assert running[-2:] == ["of the call: call2", "the end: call2"]
 
 
+def test_what_the_person_writes_is_theirs_when_the_file_is_renamed_then(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as env:
+        begun(env)
+        path = env.root / "a.txt"
+        env.terminal.features.person_wrote("a.txt", path.read_bytes(), b"one\nmine\n")
+        path.write_bytes(b"one\nmine\n")
+        path.rename(env.root / "b.txt")
+        shell(env, "touch second")
+        assert marks(env, "b.txt") == ["one: before", "mine: person"]
+
+
+def test_what_the_person_refused_leaves_no_trace(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as env:
+        begun(env)
+        write(env, "one\nTWO\nthree\n")
+        undo = env.terminal.features.find(UndoCommands)
+        assert undo is not None
+        undo.before_call("refused", 3)
+        (env.root / "a.txt").write_text("four\n")
+        undo.after_call("refused", 3)
+        assert undo.undo_call("refused")
+        assert marks(env) == ["one: before", "TWO: call2", "three: before"]
+
+
 def test_a_file_that_is_no_text_has_one_origin_and_one_that_is_gone_that_of_its_end(
     tmp_path: Path,
 ) -> None:

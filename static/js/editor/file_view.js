@@ -227,7 +227,7 @@ export class FileView {
 
   #toggleWhy() {
     if (this.#why) {
-      this.#why.element.remove();
+      this.#why.leave();
       this.#why = null;
       this.#editor.showOrigins([]);
     } else {

@@ -42,6 +42,12 @@ export class WhyPanel {
     this.tell(editor.originHere);
   }
 
+  /** Marks nothing any more, whatever was asked before. */
+  leave() {
+    this.#asked += 1;
+    this.element.remove();
+  }
+
   /** Shows the origin of the line with the cursor. @param {{line: number, index: number | null}} here */
   tell({ line, index }) {
     if (!this.#card) return;

@@ -210,6 +210,56 @@ class PromptCard:
     is_folded: bool = False
     kind: Literal["prompt"] = "prompt"
 
+@dataclass(frozen=True, slots=True)
+class LineReceipt:
+    """A run of the task in which lines were written; *said* is what it still stands for."""
+
+    command: str
+    exit_code: int | None
+    state: Literal["green", "red", "grey"]
+    said: Text
+
+
+@dataclass(frozen=True, slots=True)
+class LineOrigin:
+    """Where the lines of *ranges* (first and last, from 1) come from.
+
+    Of a *call* there are the *session* with its *title*, the *turn*, the words that *asked* for it,
+    the *tool* with what it was called (*verb*, "" for what ran in the background) and what it was
+    done to (*about*), and the *receipts* of the task. *when* it was there first at the latest is in
+    seconds since the epoch, 0 where nobody can tell.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+    writer: Literal["call", "person", "others", "before", "unknown"]
+    when: float = 0.0
+    session: str = ""
+    title: str = ""
+    turn: int = 0
+    call: str = ""
+    tool: str = ""
+    verb: Text = ""
+    about: str = ""
+    asked: str = ""
+    receipts: tuple[LineReceipt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OriginsCard:
+    """Where lines of the file *path* come from, by origin from top to bottom.
+
+    They are its lines *start* to *end*, all for 0; *line* is the text of one alone. *note* says
+    what is to be known of the file beside that.
+    """
+
+    path: str
+    origins: tuple[LineOrigin, ...]
+    start: int = 0
+    end: int = 0
+    line: str = ""
+    note: Text = ""
+    kind: Literal["origins"] = "origins"
+
 
 Card = (
     TextCard
@@ -221,4 +271,5 @@ Card = (
     | LinksCard
     | TodoCard
     | PromptCard
+    | OriginsCard
 )

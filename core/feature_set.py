@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.cards import Card, Change
@@ -46,6 +46,7 @@ from core.hooks import (
     ProvidesStatus,
     ProvidesWarnings,
     RecordsCalls,
+    RecordsPerson,
     RedactsText,
     RemembersWork,
     RestsAfterTurns,
@@ -93,6 +94,7 @@ class FeatureSet:
         self._confining = [one for one in features if isinstance(one, ConfinesRuns)]
         self._previews = [one for one in features if isinstance(one, PreviewsCalls)]
         self._recorders = [one for one in features if isinstance(one, RecordsCalls)]
+        self._person_recorders = [one for one in features if isinstance(one, RecordsPerson)]
         self._confirming = [one for one in features if isinstance(one, ConfirmsCalls)]
         self._file_followers = [one for one in features if isinstance(one, FollowsFiles)]
         self._spending = [one for one in features if isinstance(one, LimitsSpending)]
@@ -257,10 +259,18 @@ class FeatureSet:
         for one in self._file_followers if changes else ():
             one.on_files_changed(changes)
 
+    def person_wrote(self, path: str, before: bytes | None, after: bytes) -> None:
+        """Record what the person has made of a file; see `RecordsPerson`."""
+        for one in self._person_recorders:
+            one.person_wrote(path, before, after)
+
     def run_for_person(self, command: str, *, is_private: bool) -> RunningTool:
         """Run *command* of the person's own; see `RunsForPerson`."""
         for one in self._runners:
-            return (yield from one.run_for_person(command, is_private=is_private))
+            with ExitStack() as stack:
+                for recorder in self._person_recorders:
+                    stack.enter_context(recorder.while_person_runs())
+                return (yield from one.run_for_person(command, is_private=is_private))
         raise UserError(phrase("Nothing here runs commands."))
 
     # --- what it costs ---------------------------------------------------------------------------

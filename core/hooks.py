@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from core.cards import Card, Change
@@ -247,6 +248,19 @@ class RunsForPerson(ABC):
         """
 
 
+class RecordsPerson(ABC):
+    @abstractmethod
+    def person_wrote(self, path: str, before: bytes | None, after: bytes) -> None:
+        """Record that the person has made *after* of what the file *path* held, None for nothing.
+
+        It never raises: what a person does is not held up by that.
+        """
+
+    @abstractmethod
+    def while_person_runs(self) -> AbstractContextManager[None]:
+        """Record what the block does to the folder as the person's; it raises what that does."""
+
+
 class ConfirmsCalls(ABC):
     @abstractmethod
     def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
@@ -396,6 +410,7 @@ HOOKS: tuple[type[ABC], ...] = (
     RunsHooks,
     ProvesWork,
     RunsForPerson,
+    RecordsPerson,
     BindsToSession,
     FollowsSession,
     FollowsForks,

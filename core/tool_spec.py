@@ -93,6 +93,17 @@ class ToolSpec:
         """Return the program that a call runs, "" for none."""
         return str(arguments.get(self.program.parameter, "")) if self.program else ""
 
+    def subject_of(self, arguments: Mapping[str, Any]) -> str:
+        """Return what a call is done to, "" for nothing to say, in one line; see `subject`."""
+        from string import Formatter  # for what is shown
+
+        filled = ""
+        for before, name, _, _ in Formatter().parse(self.subject or ""):
+            value = first_line(str(arguments.get(name or "") or ""))
+            if value not in ("", "."):
+                filled += before + value if filled else value
+        return filled
+
     def is_outside(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether nothing would confine a call."""
         return bool(self.outside) and arguments.get(self.outside) == OUTSIDE
@@ -103,6 +114,12 @@ class ToolSpec:
 
 
 tool = ToolSpec
+
+
+def first_line(text: str) -> str:
+    """Return the first line of *text*, with a mark where it is not all."""
+    lines = text.strip().split("\n")
+    return f"{lines[0]} …" if len(lines) > 1 else lines[0]
 
 
 def spec_of(method: object) -> ToolSpec | None:

@@ -48,6 +48,8 @@
 - tool_tester/     The tool tester: a call as a model writes it, run, looked at, kept and run again.
 - web/             The browser screen: pages, sockets and the API around the terminals of open
                    sessions.
+- why/             Why a line is as it is: who wrote it, in which call, and the words that asked for
+                   it.
 - annotations      Notes on files and on lines of them, kept outside the project, staying with what
                    they are on.
 - answer_schema    The JSON schema that an answer has to match (`--output-schema`): told, and

@@ -82,20 +82,14 @@ class Export(Feature, BindsToSession, FollowsSession):
         if self._session_handle:  # a secret may have become one only after it was said
             redact = self._session_handle.redact
             records, info, requests = map_strings((records, info, requests), redact)
-        try:
-            path = self._folder / Path(argument).expanduser()
-        except RuntimeError as error:  # "~somebody" whom the system does not know
-            why = str(error)
-            raise UserError(
-                phrase("{path} cannot be written: {why}.", path=argument, why=why)
-            ) from None
+        path = new_file(self._folder, argument)
         card = export(records, info, path, system=self._system, requests=requests)
         names = sorted(self._names_in(path.read_text(encoding="utf-8", errors="replace")))
         if names:  # they are not hidden in this project
             warning = phrase("It holds secrets: {names}", names=", ".join(names))
             body = phrase("{above}\n{below}", above=str(path.resolve()), below=warning)
             card = TextCard(phrase("Exported"), body)
-        return CommandAnswered("/export", card, changes=self._project_changes(path))
+        return CommandAnswered("/export", card, changes=changes_of_file(self._folder, path))
 
     def _requests(self, name: str) -> list[dict[str, Any]]:
         """Return the requests for an export called *name*, none for one to read."""
@@ -103,12 +97,22 @@ class Export(Feature, BindsToSession, FollowsSession):
             return []
         return requests_as_json(self._request_log.read(self._session))
 
-    def _project_changes(self, path: Path) -> tuple[Change, ...]:
-        """Return what the file is to the project: nothing, if it is elsewhere."""
-        path, folder = path.resolve(), self._folder.resolve()
-        if not path.is_relative_to(folder):
-            return ()
-        return (Change("created", path.relative_to(folder).as_posix()),)
+
+def new_file(folder: Path, name: str) -> Path:
+    """Return the path that *name* means, seen from *folder*. Raises `UserError`."""
+    try:
+        return folder / Path(name).expanduser()
+    except RuntimeError as error:  # "~somebody" whom the system does not know
+        why = str(error)
+        raise UserError(phrase("{path} cannot be written: {why}.", path=name, why=why)) from None
+
+
+def changes_of_file(folder: Path, path: Path) -> tuple[Change, ...]:
+    """Return what the new file *path* is to the project *folder*: nothing, if it is elsewhere."""
+    path, folder = path.resolve(), folder.resolve()
+    if not path.is_relative_to(folder):
+        return ()
+    return (Change("created", path.relative_to(folder).as_posix()),)
 
 
 def export(
@@ -133,7 +137,7 @@ def export(
             data = json.dumps(document, indent=1) + "\n"
     else:
         data = to_markdown(records, info)
-    _write_new(path, data.encode("utf-8", "replace"))
+    write_new(path, data.encode("utf-8", "replace"))
     return TextCard(phrase("Exported"), str(path.resolve()))
 
 
@@ -251,7 +255,8 @@ def _has_utf8(text: str) -> bool:
     return True
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes) -> None:
+    """Write the new file *path*, whole or not at all. Raises `UserError`, also if it is there."""
     name = str(path)
     try:
         with path.open("xb") as file:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from config import VERSION
 from core.conversation.store import Store
 from core.feature import Feature
 from modules.annotations import Annotations
@@ -68,6 +69,7 @@ from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
 from modules.todos import Todos
 from modules.tool_switches import Switches
+from modules.why.feature import Why
 from utils.i18n import Phrase
 from utils.logger import FailureLog
 from utils.waiting import Stop
@@ -175,6 +177,7 @@ def build_features(
         Switches(KeptSwitches(data.tool_switches)),
         protection,
         MassDeletionGuard(undo, project.files),
+        Why(project, checkpoints, store, stop, VERSION),
         Fork(store, project.root, undo, data.root, picture_store),
         SentRequests(request_log := RequestLog(data.requests)),
         Export(store, project.root, request_log, system_text, secrets.names_in),

@@ -1,6 +1,8 @@
 """Undo for everything that happens to the folder, with or without git.
 
 - clone/       A copy of the project with its undo, for a fork in a folder of its own.
+- line_origins/ Where the lines of a file come from: folded, when asked, from the states around
+               every call.
 - restore/     Bringing the folder from one state to another, whole or not at all.
 - review/      The review of changes: by file and by hunk, whose they are, what was accepted.
 - snapshot/    Snapshots: looking at the folder, and what differs between two looks.
@@ -15,11 +17,14 @@
 EXPORTS = {
     "checkpoints": ["Checkpoints"],
     "late_checkpoints": ["LateCheckpoints"],
+    "line_origins.origins": ["FileOrigins", "Origin"],
+    "line_origins.person_writings": ["record_file", "recording_person"],
+    "line_origins.tracing": ["Tracing"],
     "review.accepted": ["mode_of"],
     "review.review": ["Review", "ReviewPart", "ReviewView", "ReviewedFile"],
     "snapshot.diff": ["Difference"],
     "snapshot.entries": ["Entry"],
-    "undo.background_ids": ["IN_BACKGROUND"],
+    "undo.background_ids": ["BETWEEN_TURNS", "IN_BACKGROUND"],
     "undo.recorder": ["CallRecorder"],
     "undo.undo_commands": ["UndoCommands"],
     "undo.undo_state": ["StateUndo"],

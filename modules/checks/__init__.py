@@ -22,4 +22,6 @@
 EXPORTS = {
     "feature": ["Checks"],
     "kept_checks": ["KeptChecks"],
+    "receipt_texts": ["state_text"],
+    "receipts": ["ListedFiles", "Tree", "TreeStates"],
 }

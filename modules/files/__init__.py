@@ -56,7 +56,7 @@ EXPORTS = {
         "secret_names_of",
         "secrets_in_commits",
     ],
-    "git.staging": ["Staging", "staging"],
+    "git.staging": ["Staging", "identity_variables", "staging"],
     "git.state_changes": [
         "GitState",
         "GitStateChange",

@@ -40,6 +40,7 @@ from modules.web.api.server_api import ServerApi, ServerInfo
 from modules.web.api.session_api import SessionApi
 from modules.web.api.sessions_api import DEFAULT_TURNS, SessionsApi
 from modules.web.api.tools_api import ToolsApi
+from modules.web.api.why_api import WhyApi
 from modules.web.files.content import FileContents
 from modules.web.files.tree_listing import TreeListing
 from modules.web.files.watcher import FolderWatcher
@@ -56,6 +57,7 @@ from modules.web.sessions.session_registry import SessionRegistry
 from modules.web.sessions.session_runner import TerminalFactory
 from modules.web.socketio.handlers import SocketHandlers, announce_shutdown
 from modules.web.socketio.rooms import ThreadSafeManager
+from modules.why.feature import Why
 from utils.i18n import Text, phrase
 from utils.logger import FailureLog
 from utils.system.interrupts import stopping_on_signals
@@ -128,7 +130,12 @@ class WebServer:
         )
         self._watcher = FolderWatcher(config.project, self._listing, self._publish)
         self._files = FileContents(
-            config.project, notes, self._on_manual_changes, self._redactor, self._listing.stat_cache
+            config.project,
+            notes,
+            self._on_manual_changes,
+            self._redactor,
+            self._listing.stat_cache,
+            self._first_terminal.features.person_wrote,
         )
         self._make_app(bind_address)
 
@@ -209,6 +216,7 @@ class WebServer:
             self._redactor,
         )
         files = FilesApi(self._files, self._listing, self.registry, self._redactor)
+        why = self._first_terminal.features.find(Why)
         server = ServerApi(
             info,
             self.authenticator,
@@ -224,6 +232,7 @@ class WebServer:
         return routes_of(
             *(server, sessions, api, models, pictures, changes, receipts, files, previews),
             self._tools,
+            *([WhyApi(why, self._redactor)] if why else []),
         )
 
     def run(self) -> None:

@@ -47,6 +47,7 @@ EXPORTS = {
         "REASONS",
         "decode",
         "digest",
+        "is_digest",
         "encode",
         "is_folder",
         "is_relinked",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -15,6 +16,7 @@ from utils.i18n import Phrase, phrase
 Entries = dict[str, "Entry"]
 """The entries of one folder by name, or of several folders by path."""
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _SPLIT_ABOVE = 400  # entries; longer ones are kept in parts, so that one change rewrites one part
 
 
@@ -181,6 +183,10 @@ def decode(data: bytes, load: Callable[[str], bytes]) -> Entries:
 
 def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
+
+
+def is_digest(text: str) -> bool:
+    return _DIGEST.fullmatch(text) is not None
 
 
 def _dump(plain: object) -> bytes:

@@ -17,6 +17,8 @@
 - store_lock      The lock that keeps others out of a store of checkpoints while one changes it.
 - store_recovery  Recovery of a broken checkpoint store: all that it still holds goes into a new
                   one.
+- writings        Writings: what changed the folder beside calls, undos and the person at the page,
+                  in order.
 """
 
 EXPORTS = {
@@ -36,4 +38,5 @@ EXPORTS = {
     "quotas": ["Quotas"],
     "schema": ["reserve_numbers_to"],
     "store_recovery": ["INTERRUPTED_UNDO_DAMAGED", "is_json_list", "is_json_root", "is_json_spans"],
+    "writings": ["FORGOTTEN", "PERSON", "Writing", "add_file", "add_span", "writing_of"],
 }

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from modules.checkpoints.snapshot.entries import Entry, decode
+from modules.checkpoints.snapshot.entries import Entry, decode, is_digest
 from modules.checkpoints.store.index import CheckpointIndex
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from modules.checkpoints.store.store_recovery import is_json_root
+from modules.checkpoints.store.writings import forget_older
 
 _DAY = 86_400.0
 _VACUUM_ABOVE = 64 << 20  # bytes of free pages; smaller gaps are filled again soon
@@ -28,6 +29,7 @@ def collect(objects: ObjectStore, index: CheckpointIndex, keep_days: float) -> i
             return 0
         with objects.database.writing() as connection:
             rows = [(number,) for number in expired]
+            forget_older(connection, rows, time.time() - keep_days * _DAY)
             connection.executemany("DELETE FROM snapshot WHERE id=?", rows)
             connection.executemany("DELETE FROM call WHERE before=?", rows)
             connection.executemany("DELETE FROM call WHERE after=?", rows)
@@ -50,7 +52,8 @@ def _expired_snapshots(objects: ObjectStore, before: float) -> list[int]:
 
 
 def _reachable_objects(objects: ObjectStore) -> set[bytes]:
-    """Return the digests that the remaining snapshots, and what was accepted, lead to."""
+    """Return the digests that the remaining snapshots, what was accepted and what the person
+    wrote lead to."""
     import json
 
     with objects.database.reading() as connection:
@@ -58,7 +61,12 @@ def _reachable_objects(objects: ObjectStore) -> set[bytes]:
             "SELECT root FROM snapshot UNION SELECT root FROM accepted"
             " UNION SELECT base FROM accepted"
         ).fetchall()
-    return reachable(objects, [Entry(*json.loads(root)) for (root,) in roots if is_json_root(root)])
+        written = connection.execute(
+            "SELECT before FROM writing WHERE path!='' UNION SELECT after FROM writing"
+            " WHERE path!=''"
+        ).fetchall()
+    held = reachable(objects, [Entry(*json.loads(one)) for (one,) in roots if is_json_root(one)])
+    return held | {bytes.fromhex(one) for (one,) in written if is_digest(one)}
 
 
 def reachable(objects: ObjectStore, roots: Iterable[Entry]) -> set[bytes]:

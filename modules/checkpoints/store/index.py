@@ -18,6 +18,7 @@ from modules.checkpoints.store.store_recovery import (
     is_json_root,
     is_json_spans,
 )
+from modules.checkpoints.store.writings import add_span
 from modules.checkpoints.undo.background_ids import BETWEEN_TURNS, IN_BACKGROUND
 from modules.checkpoints.undo.journal import OperationPart, Span, UndoOperation
 from modules.storage.sqlite_recovery import with_recovery
@@ -223,6 +224,8 @@ class CheckpointIndex:
         if span is not None:
             done = operation.after_part(span, is_refused=is_refused)
         with self._database.writing() as connection:
+            if span is not None:
+                add_span(connection, operation.kind, operation.session, span, part.before)
             done = _write_record(connection, done, part, is_refused=is_refused)
             if done.is_open:
                 values = number or None, span[1] if span else 0, b"", done.encode()

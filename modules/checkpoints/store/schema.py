@@ -26,6 +26,10 @@ CREATE TABLE undo(
     id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, calls TEXT NOT NULL,
     spans TEXT NOT NULL, is_redone INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE accepted(session TEXT PRIMARY KEY, base TEXT NOT NULL, root TEXT NOT NULL);
+CREATE TABLE writing(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, call INTEGER NOT NULL, is_during INTEGER NOT NULL,
+    kind TEXT NOT NULL, session TEXT NOT NULL, created REAL NOT NULL, path TEXT NOT NULL,
+    before TEXT NOT NULL, after TEXT NOT NULL, source INTEGER NOT NULL);
 CREATE TABLE collected(times INTEGER NOT NULL);
 INSERT INTO collected VALUES (0)
 """
@@ -48,14 +52,25 @@ def _keep_operations(connection: Connection) -> None:
     connection.execute("ALTER TABLE journal ADD COLUMN operation TEXT NOT NULL DEFAULT ''")
 
 
-MIGRATIONS = (_number_calls, _keep_operations)
+def _keep_writings(connection: Connection) -> None:
+    """Make room for what changed the folder beside calls; of before, the calls tell."""
+    connection.execute(
+        "CREATE TABLE writing("
+        "id INTEGER PRIMARY KEY AUTOINCREMENT, call INTEGER NOT NULL, is_during INTEGER NOT NULL,"
+        " kind TEXT NOT NULL, session TEXT NOT NULL, created REAL NOT NULL, path TEXT NOT NULL,"
+        " before TEXT NOT NULL, after TEXT NOT NULL, source INTEGER NOT NULL)"
+    )
+
+
+MIGRATIONS = (_number_calls, _keep_operations, _keep_writings)
 
 
 def reserve_numbers_to(connection: Connection, number: int) -> None:
     """Let no new snapshot, undo under way, call or undo have *number*, or less."""
     (highest,) = connection.execute("SELECT MAX(seq) FROM sqlite_sequence").fetchone()
     connection.execute("DELETE FROM sqlite_sequence")
+    names = ("snapshot", "journal", "call", "undo", "writing")
     connection.executemany(
         "INSERT INTO sqlite_sequence VALUES (?, ?)",
-        [(name, max(highest or 0, number)) for name in ("snapshot", "journal", "call", "undo")],
+        [(name, max(highest or 0, number)) for name in names],
     )

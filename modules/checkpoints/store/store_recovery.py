@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,9 +10,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modules.checkpoints.snapshot.entries import Entry, digest
+from modules.checkpoints.snapshot.entries import Entry, digest, is_digest
 from modules.checkpoints.store.compression import decompress
 from modules.checkpoints.store.schema import reserve_numbers_to
+from modules.checkpoints.store.writings import writing_of
 from modules.storage.database import Migration
 from modules.storage.page_reader import Buffer, Value, read_rows
 from modules.storage.sqlite_recovery import RecoverableDatabase
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _DIGEST_LENGTH = 32  # bytes
-_DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}")
 _BATCH_SIZE = 500
 _MAX_NUMBER = 1 << 52
 """No number of ours comes that far: higher ones come from damage."""
@@ -35,6 +34,7 @@ _INSERTS = {
     "call": "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "undo": "INSERT OR REPLACE INTO undo VALUES (?, ?, ?, ?, ?)",
     "accepted": "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
+    "writing": "INSERT OR REPLACE INTO writing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 }
 INTERRUPTED_UNDO_DAMAGED = phrase(
     "An undo that was cut short is damaged, so it stays as far as it got."
@@ -177,6 +177,8 @@ def _record_row(number: int, columns: list[Value]) -> SalvagedRow | None:
             spans
         ):
             return "undo", (number, *columns[1:])
+        case [None, int(), int(), str(), *_] if writing_of([number, *columns[1:]]):
+            return "writing", (number, *columns[1:])
         case [str(), int(last)] if 0 < last < _MAX_NUMBER:
             return "sqlite_sequence", columns
         case [str(), str(base), str(root)] if is_json_root(base) and is_json_root(root):
@@ -216,4 +218,4 @@ def is_json_root(text: object) -> bool:
     kinds = [type(value) for value in values]
     if kinds not in ([*[int] * 6, str, str, int], [*[int] * 6, str, str, int, str]):
         return False
-    return Entry(*values).is_folder and _DIGEST_PATTERN.fullmatch(values[6]) is not None
+    return Entry(*values).is_folder and is_digest(values[6])

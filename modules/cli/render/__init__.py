@@ -20,6 +20,8 @@
                    Chinese is.
 - markdown_stream  Markdown cut into blocks while it streams, so that each is drawn once, when it is
                    whole.
+- origin_lines     Where lines come from, in lines of plain text. Imports no screen library.
+- origins          Where lines come from, drawn: the file, and who wrote which of its lines.
 - plain_cards      Cards as plain text: for pipes, logs and whoever wants no drawing. Imports no
                    screen library.
 - program_view     The program of a call in a few rows: of a long one the middle is left out until

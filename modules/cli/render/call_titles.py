@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import Formatter
 from typing import Any
 
-from core.tool_spec import ToolSpec
+from core.tool_spec import ToolSpec, first_line
 from utils.i18n import Text, phrase
 from utils.text.clean import visible
 
@@ -41,21 +40,6 @@ class CallTitles:
         """Return what a call is done to, "" where nothing is to be said of it."""
         spec = self._specs.get(name)
         if spec and spec.subject is not None:
-            return _filled(spec.subject, arguments)
+            return spec.subject_of(arguments)
         values = (arguments[key] for key in TELLING if isinstance(arguments.get(key), str))
-        return _first_line(next(values, ""))
-
-
-def _filled(template: str, arguments: Mapping[str, Any]) -> str:
-    """Return *template* with *arguments* in it; see `ToolSpec.subject`."""
-    filled = ""
-    for before, name, _, _ in Formatter().parse(template):
-        value = _first_line(str(arguments.get(name or "") or ""))
-        if value not in ("", "."):
-            filled += before + value if filled else value
-    return filled
-
-
-def _first_line(text: str) -> str:
-    lines = text.strip().split("\n")
-    return f"{lines[0]} …" if len(lines) > 1 else lines[0]
+        return first_line(next(values, ""))

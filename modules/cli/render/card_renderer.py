@@ -17,6 +17,7 @@ from core.cards import (
     Card,
     DiffCard,
     LinksCard,
+    OriginsCard,
     PromptCard,
     RunCard,
     SearchCard,
@@ -31,6 +32,7 @@ from modules.cli.render.card_rows import NO_NEWLINE, diff_lines, diff_row, hit_r
 from modules.cli.render.columns import Columns
 from modules.cli.render.heading import Heading, ShownIfCut
 from modules.cli.render.markdown import LeftRule, WrappedText
+from modules.cli.render.origins import origins_view
 from modules.cli.render.plain_cards import (
     change_phrase,
     duration,
@@ -174,6 +176,8 @@ class CardRenderer:
                 return self._stack(todo_row(todo) for todo in card.todos)
             case PromptCard():
                 return self._stack(self._prompt(card))
+            case OriginsCard():
+                return origins_view(card, self._translator)
             case _:
                 assert_never(card)
 

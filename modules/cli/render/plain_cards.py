@@ -12,6 +12,7 @@ from core.cards import (
     DiffCard,
     Link,
     LinksCard,
+    OriginsCard,
     PromptCard,
     RunCard,
     RunPicture,
@@ -22,6 +23,7 @@ from core.cards import (
     TreeCard,
     TreeEntry,
 )
+from modules.cli.render.origin_lines import origin_lines
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
@@ -69,6 +71,8 @@ def card_text(card: Card, translator: Translator) -> str:
             from modules.cli.render.prompt_rows import prompt_rows  # hardly ever needed
 
             return "\n".join(text.rstrip("\n") for text, _ in prompt_rows(card, translator))
+        case OriginsCard():
+            return _join_lines(*origin_lines(card, translator))
         case _:
             assert_never(card)
 

@@ -145,7 +145,7 @@ def staging(
         scratch = Path(scratch_path)
         real_git = GitRuns(git_for(root, until), scratch)
         commit_git = real_git.with_variables(
-            {"GIT_INDEX_FILE": f"{scratch_path}/index", **_identity_variables(real_git)}
+            {"GIT_INDEX_FILE": f"{scratch_path}/index", **identity_variables(real_git)}
         )
         private_git = commit_git.with_variables(
             _private_objects(real_git, scratch)
@@ -172,7 +172,7 @@ def staging(
         )  # fmt: skip
 
 
-def _identity_variables(git: GitRuns) -> dict[str, str]:
+def identity_variables(git: GitRuns) -> dict[str, str]:
     """Return the author and committer, from the config of the person or of the repository."""
     identity = {"NAME": git.git.common_dir.config.name, "EMAIL": git.git.common_dir.config.email}
     if not all(identity.values()):

@@ -11,6 +11,7 @@
 - session_api   Actions of a page or a program in a session: the same over Socket.IO and over HTTP.
 - sessions_api  Routes about the stored sessions: the list of them, and one as it is stored.
 - tools_api     The API on the tools of a session: looked at, and tried in the tool tester.
+- why_api       The route about where the lines of a file come from.
 """
 
 EXPORTS = {
@@ -24,4 +25,5 @@ EXPORTS = {
     "session_api": ["SessionApi"],
     "sessions_api": ["DEFAULT_TURNS", "SessionsApi"],
     "tools_api": ["ToolsApi"],
+    "why_api": ["WhyApi"],
 }

@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from core.cards import Change
@@ -28,6 +29,8 @@ MAX_FILE_BYTES = 64_000_000
 """Bytes of a file that is shown, sent or received."""
 
 OnChange = Callable[[Sequence[Change]], object]
+OnWrite = Callable[[str, bytes | None, bytes], object]
+"""Gets the path of a file, what it held (None for nothing) and what the person made of it."""
 
 
 class FileContents:
@@ -44,8 +47,10 @@ class FileContents:
         on_change: OnChange,
         redactor: PageRedactor,
         stat_cache: StatCache,
+        on_write: OnWrite = lambda *_: None,
     ) -> None:
-        """*stat_cache* records the state in which a text was read."""
+        """*stat_cache* has the state in which a text was read, *on_write* gets what is written."""
+        self._on_write = on_write
         self._stat_cache = stat_cache
         self._project = project
         self._notes = notes
@@ -113,6 +118,7 @@ class FileContents:
                 self._project.write_bytes(path, data, make_folders=before is None, expected=before)
             except ContentChanged:
                 raise self._conflict(path) from None
+        self._on_write(path, before, data)
         self._notify("created" if before is None else "modified", path)
         self._redactor.refresh()
         redacted = self._redactor.redact(restored)
@@ -128,6 +134,7 @@ class FileContents:
             folder = self._project.normalize(folder)
             path = f"{folder}/{name}" if folder else name
             is_new = self._project.stat(path) is None
+            before = None if is_new or not replace else self._read_or_none(path)
             try:
                 self._project.write_bytes(
                     path, data, make_folders=True, expected=... if replace else None
@@ -135,6 +142,8 @@ class FileContents:
             except ContentChanged:
                 message = phrase("{path} exists already; nothing was replaced.", path=visible(path))
                 raise ApiError("exists", message, path=visible(path)) from None
+        if is_new or before is not None:
+            self._on_write(path, before, data)
         self._notify("created" if is_new else "modified", path)
         return {"path": visible(path), "hash": digest(data)}
 
@@ -192,6 +201,12 @@ class FileContents:
             message = phrase("{path} is larger than {limit}.", path=visible(path), limit=limit_text)
             raise ApiError("too_large", message, size=stat_result.st_size)
         return self._project.read_bytes(path, limit)
+
+    def _read_or_none(self, path: str) -> bytes | None:
+        """Return what is in the file *path*, None where that cannot be said."""
+        with suppress(ToolError):
+            return self._project.read_bytes(path, MAX_TEXT_BYTES)
+        return None
 
     def _is_writable(self, path: str) -> bool:
         stat_result = self._project.stat(path)

@@ -7,6 +7,7 @@ import { pictureRow } from "../conversation/picture.js";
 import { api } from "../net/api.js";
 import { say, t } from "../i18n/translate.js";
 import { diffView } from "./diff_view.js";
+import { originsCard } from "./origins.js";
 import { outputView } from "./output.js";
 import { programBlock } from "./program.js";
 import { promptCard } from "./prompt.js";
@@ -24,6 +25,7 @@ const DRAWN = {
   links: linksCard,
   todo: todoCard,
   prompt: promptCard,
+  origins: originsCard,
 };
 
 const LONG_TITLE = 100; // characters that a head may cut

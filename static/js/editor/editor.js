@@ -21,6 +21,11 @@ const THEME = cm.EditorView.theme({
   ".cm-lineNumbers .cm-gutterElement": { whiteSpace: "pre" },
   ".cm-noted": { boxShadow: "inset 2px 0 var(--accent)" },
   ".cm-noted.stale": { boxShadow: "inset 2px 0 var(--warn)" },
+  ".cm-why": { background: "linear-gradient(var(--why) 0 0) 0 0 / 3px 100% no-repeat" },
+  ".cm-why-call": { "--why": "var(--accent)" },
+  ".cm-why-person": { "--why": "var(--good)" },
+  ".cm-why-others": { "--why": "var(--warn)" },
+  ".cm-why-before, .cm-why-unknown": { "--why": "var(--line)" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
   "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": {
     backgroundColor: "var(--selection) !important",
@@ -105,6 +110,32 @@ function isNoted(state, line) {
   return found;
 }
 
+/** @typedef {{ranges: [number, number][], writer: string, title: string}} MarkedOrigin lines from 1 */
+
+const setOrigins = cm.StateEffect.define();
+
+/** Who wrote the lines; they go along with what is typed, and new lines have nobody. */
+const ORIGINS = cm.StateField.define({
+  create: () => cm.Decoration.none,
+  update(lines, transaction) {
+    const origins = transaction.effects.findLast((effect) => effect.is(setOrigins))?.value;
+    return origins ? originsOf(origins, transaction.state.doc) : lines.map(transaction.changes);
+  },
+  provide: (field) => cm.EditorView.decorations.from(field),
+});
+
+/** @param {MarkedOrigin[]} origins */
+function originsOf(origins, doc) {
+  const marks = origins.flatMap(({ ranges, writer, title }, index) => {
+    const mark = cm.Decoration.line({ class: `cm-why cm-why-${writer}`, attributes: { title }, index });
+    return ranges.flatMap(([from, to]) => {
+      const last = Math.min(to, doc.lines);
+      return Array.from({ length: Math.max(0, last - from + 1) }, (_, n) => mark.range(doc.line(from + n).from));
+    });
+  });
+  return cm.Decoration.set(marks, true);
+}
+
 export class Editor {
   /** The number of the first line: 1 but in a part of a file; null where it is not known. */
   firstLine = 1;
@@ -124,6 +155,7 @@ export class Editor {
         extensions: [
           this.#numbers.of(this.#gutter()),
           NOTED_LINES,
+          ORIGINS,
           cm.foldGutter(),
           cm.highlightSpecialChars(),
           cm.history(),
@@ -166,12 +198,38 @@ export class Editor {
   }
 
   #gutter() {
-    return cm.lineNumbers({ formatNumber: (line, state) => this.#labelOf(line, state) });
+    return cm.lineNumbers({
+      formatNumber: (line, state) => this.#labelOf(line, state),
+      domEventHandlers: { click: (view, { from }) => this.#enterLine(view, from) },
+    });
   }
 
   #labelOf(line, state) {
     const number = this.firstLine === null ? "" : String(line + this.firstLine - 1);
     return isNoted(state, line) ? `${NOTE_MARK}${number}` : number;
+  }
+
+  /** Puts the cursor on a line whose number is clicked. */
+  #enterLine(view, from) {
+    view.dispatch({ selection: { anchor: from } });
+    view.focus();
+    return true;
+  }
+
+  /** Marks the lines by who wrote them; none for []. @param {MarkedOrigin[]} origins */
+  showOrigins(origins) {
+    this.view.dispatch({ effects: setOrigins.of(origins) });
+  }
+
+  /** The line with the cursor, and which of the origins is its own; null for none. */
+  get originHere() {
+    const { doc, selection } = this.view.state;
+    const { number, from } = doc.lineAt(selection.main.head);
+    let index = null;
+    this.view.state.field(ORIGINS).between(from, from, (at, _, mark) => {
+      if (at === from) index = mark.spec.index;
+    });
+    return { line: number, index };
   }
 
   /** Marks the lines that notes are on. @param {LineNote[]} notes */

@@ -10,9 +10,9 @@ export class FileBar {
   /**
    * @param {import("../app.js").App} app
    * @param {string} path
-   * @param {{save: () => void, preview: () => void}} work
+   * @param {{save: () => void, preview: () => void, why: () => void}} work
    */
-  constructor(app, path, { save, preview }) {
+  constructor(app, path, { save, preview, why }) {
     this.app = app;
     this.path = path;
     this.facts = h("span", { class: "muted facts" });
@@ -21,6 +21,10 @@ export class FileBar {
       { class: "small", hidden: true, "aria-pressed": "false", on: { click: preview } },
       t("Preview"),
     );
+    this.whyButton = button(
+      { class: "small", hidden: true, "aria-pressed": "false", title: t("Who wrote which line"), on: { click: why } },
+      t("Why"),
+    );
     this.pinButton = button({ class: "quiet tiny", on: { click: () => this.#toggleFocus() } }, icon("pin"));
     this.element = h(
       "div",
@@ -28,6 +32,7 @@ export class FileBar {
       this.#crumbs(),
       this.facts,
       h("span", { class: "gap" }),
+      this.whyButton,
       this.previewButton,
       this.pinButton,
       this.#revealButton(),

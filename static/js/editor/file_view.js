@@ -12,6 +12,7 @@ import { FileBar } from "./file_bar.js";
 import { FileNotices } from "./file_notices.js";
 import { PartBar } from "./part_bar.js";
 import { preview, previewKind } from "./preview.js";
+import { WhyPanel } from "./why_panel.js";
 
 const NO_TEXT = new Set(["image", "pdf", "audio", "video"]);
 const PAUSE = 300; // ms without typing, after which it is kept
@@ -33,6 +34,8 @@ export class FileView {
   #keeping = 0;
   /** @type {PartBar | null} there for a file that is shown by part */
   #parts = null;
+  /** @type {WhyPanel | null} there while it is shown who wrote which line */
+  #why = null;
 
   /**
    * @param {import("../app.js").App} app
@@ -44,7 +47,11 @@ export class FileView {
     this.path = path;
     this.changed = changed;
     this.isDirty = false;
-    this.bar = new FileBar(app, path, { save: () => this.save(), preview: () => this.#togglePreview() });
+    this.bar = new FileBar(app, path, {
+      save: () => this.save(),
+      preview: () => this.#togglePreview(),
+      why: () => this.#toggleWhy(),
+    });
     this.notices = new FileNotices();
     this.body = h(
       "div",
@@ -114,6 +121,7 @@ export class FileView {
     if (file.hash === null) this.#gone();
     else if (file.hash !== this.#base.hash) await this.#mergeWith(file.text, file.hash);
     this.bar.previewButton.hidden = !kind;
+    this.bar.whyButton.hidden = false;
     if ((kind === "csv" || kind === "image") && !this.#wantedLine) this.#togglePreview();
   }
 
@@ -134,6 +142,7 @@ export class FileView {
   }
 
   #selected() {
+    this.#why?.tell(this.#editor.originHere);
     // What is on the screen is known only after the editor has drawn.
     requestAnimationFrame(() => {
       const found = this.#editor?.selection;
@@ -214,6 +223,26 @@ export class FileView {
     else this.body.replaceChildren(this.#editor.element);
   }
 
+  // --- who wrote which line --------------------------------------------------------------------------
+
+  #toggleWhy() {
+    if (this.#why) {
+      this.#why.leave();
+      this.#why = null;
+      this.#editor.showOrigins([]);
+    } else {
+      this.#why = new WhyPanel(this.app, this.path, () => this.#toggleWhy());
+      this.element.append(this.#why.element);
+      this.#markOrigins();
+    }
+    this.bar.whyButton.setAttribute("aria-pressed", String(Boolean(this.#why)));
+  }
+
+  /** Marks anew, where the text is that of the disk: else the marks go along with what is typed. */
+  #markOrigins() {
+    if (this.#why && !this.isDirty) this.#why.mark(this.#editor);
+  }
+
   // --- saving and merging ----------------------------------------------------------------------------
 
   async save() {
@@ -242,6 +271,7 @@ export class FileView {
       this.bar.drawFacts(this.file);
       this.notices.clear();
       this.#edited();
+      this.#markOrigins();
       this.app.notice(t("Saved."));
     } catch (refusal) {
       if (refusal.code !== "changed") this.app.fail(refusal);
@@ -275,6 +305,7 @@ export class FileView {
       this.#base = { text: file.text, hash: file.hash };
       this.#editor.replace(file.text);
       this.#editor.showNotes(file.line_notes ?? []);
+      this.#markOrigins();
       if (this.#isPreview) this.#preview(this.#kind, file.text);
     }
   }

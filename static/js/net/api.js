@@ -87,6 +87,7 @@ export const api = {
   files: () => request("GET", "/api/files/list"),
   text: (path) => request("GET", "/api/files/text", { query: { path } }),
   part: (path, number) => request("GET", "/api/files/part", { query: { path, number } }),
+  why: (path) => request("GET", "/api/files/why", { query: { path } }),
   save: (path, text, base) => request("PUT", "/api/files/text", { body: { path, text, base } }),
   upload: (folder, file, replace = 0) =>
     request("POST", "/api/files/upload", { query: { folder, name: file.name, replace }, bytes: file }),

@@ -1,0 +1,11 @@
+"""Where the lines of a file come from: folded, when asked, from the states around every call.
+
+- file_states   The states of one file in their order, whatever it was called, and who made each.
+- fold          The fold: which of these states each line of the last one came with.
+- origins       Origins: who wrote a line, and in which call.
+- person_writings
+                The record of what the person writes in Onefold, beside the calls.
+- timeline      The timeline of a project: the states of its folder in their order, and who made
+                each.
+- tracing       Tracing: the origins of a file's lines as it is on the disk now.
+"""

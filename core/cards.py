@@ -210,6 +210,7 @@ class PromptCard:
     is_folded: bool = False
     kind: Literal["prompt"] = "prompt"
 
+
 @dataclass(frozen=True, slots=True)
 class LineReceipt:
     """A run of the task in which lines were written; *said* is what it still stands for."""

@@ -4,6 +4,7 @@
                  failed.
 - feature        Depth of tasks: social, brief, standard or deep, by rules that the person can see
                  and edit.
+- hinted_pattern Patterns that are compiled only for a line which may fit.
 - line_rules     Rules by which a line says how deep its task is, in English and Chinese.
 - person_config  Configuration of the person in `CONFIG.md`: preferences, and rules of how deep a
                  task goes.

@@ -67,14 +67,18 @@ def card_text(card: Card, translator: Translator) -> str:
             return _join_lines(*map(_link_lines, card.links))
         case TodoCard():
             return _join_lines(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
-        case PromptCard():
-            from modules.cli.render.prompt_rows import prompt_rows  # hardly ever needed
-
-            return "\n".join(text.rstrip("\n") for text, _ in prompt_rows(card, translator))
-        case OriginsCard():
-            return _join_lines(*origin_lines(card, translator))
+        case PromptCard() | OriginsCard():
+            return _rare_card_text(card, translator)
         case _:
             assert_never(card)
+
+
+def _rare_card_text(card: PromptCard | OriginsCard, translator: Translator) -> str:
+    if isinstance(card, OriginsCard):
+        return _join_lines(*origin_lines(card, translator))
+    from modules.cli.render.prompt_rows import prompt_rows  # hardly ever needed
+
+    return "\n".join(text.rstrip("\n") for text, _ in prompt_rows(card, translator))
 
 
 def asked_text(card: Card, translator: Translator) -> str:

@@ -15,7 +15,6 @@ const LINKS = {
   keyless: () => t("Not logged in"),
 };
 
-/** What the depths are called; one that is as usual has no word. */
 const DEPTHS = { social: () => t("social"), brief: () => t("brief"), deep: () => t("deep") };
 
 /** @param {import("../app.js").App} app */

@@ -22,13 +22,13 @@
  *   | {key: string, kind: "command", command: string, card: Card | null, ok: boolean}
  *   | {key: string, kind: "end", why: string, detail: Text | null, seconds: number, usage: any, stillOpen: Text | null, turn: number}} Item
  */
-/** @typedef {Record<number, {url: string, title: string}>} Sources what a task has read, by number */
+/** @typedef {Record<number, {url: string, title: string}>} Sources by number */
 /** @typedef {{text: string, dropped: number}} Output `dropped` characters came before `text` */
 /**
  * @typedef {{items: Item[], firstTurn: number, turn: number, step: number, isRunning: boolean,
  *   drafted: {name: string, characters: number} | null, serial: number, prefix: string,
  *   sources: Sources | null}} Transcript
- * `step` is the place in `items` where the running model call began; `sources` are those of the task.
+ * `step` is the place in `items` where the running model call began.
  */
 
 const OUTPUT_KEPT = 1_200_000;
@@ -205,7 +205,7 @@ function changedCall(transcript, packet, change) {
   return changedAt(transcript, index, change(transcript.items[index]));
 }
 
-/** A number is a source's from the answer of the call that read it to the end of the task. */
+/** Numbers of sources hold to the end of the task. */
 function withSources(transcript, card) {
   const read = card?.kind === "links" ? card.links.filter(({ n }) => n) : [];
   if (!read.length) return transcript;
@@ -213,7 +213,7 @@ function withSources(transcript, card) {
   return { ...transcript, sources: { ...sources, ...transcript.sources } };
 }
 
-/** Text and thinking that were being written are whole now; what the text cites is known by then. */
+/** Text and thinking that were being written are whole now. */
 function closed(transcript) {
   const last = transcript.items.at(-1);
   const { sources } = transcript;

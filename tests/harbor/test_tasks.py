@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from integrations.harbor.onefold_harbor.container import Container, ContainerError
 from integrations.harbor.onefold_harbor.dockerfile import Copy, Run, Unsupported, parse
+from tests.own_loop import run_in_own_loop
 
 TASKS = Path(__file__).parents[2] / "integrations" / "harbor" / "tasks"
 NAMES = sorted(path.name for path in TASKS.iterdir())
@@ -52,8 +52,8 @@ def test_there_are_ten_tasks_of_one_form() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_is_solved_by_its_solution_and_not_by_nothing(name: str) -> None:
-    assert asyncio.run(reward(TASKS / name, solved=True)) == "1"
-    assert asyncio.run(reward(TASKS / name, solved=False)) == "0"
+    assert run_in_own_loop(reward(TASKS / name, solved=True)) == "1"
+    assert run_in_own_loop(reward(TASKS / name, solved=False)) == "0"
 
 
 def test_a_container_shows_nothing_of_this_machine_and_changes_nothing(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_container_shows_nothing_of_this_machine_and_changes_nothing(tmp_path:
         assert root is not None
         assert not root.exists()
 
-    asyncio.run(tried())
+    run_in_own_loop(tried())
     taken = tmp_path / "taken"
     assert sorted(path.name for path in taken.rglob("*")) == ["deep", "er"]
 
@@ -105,7 +105,7 @@ def test_what_a_command_started_goes_on_and_what_takes_too_long_does_not() -> No
         finally:
             await container.stop()
 
-    asyncio.run(tried())
+    run_in_own_loop(tried())
 
 
 def test_a_dockerfile_is_followed_as_far_as_that_goes_without_docker() -> None:

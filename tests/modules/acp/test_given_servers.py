@@ -16,6 +16,7 @@ import acp
 from acp.schema import EnvVariable, HttpMcpServer, McpServerStdio, SseMcpServer
 
 from tests.modules.acp.client import HANG_SECONDS, RecordingClient, project_in, say, started
+from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Say, Simulator
 
 SERVERS = Path(__file__).parents[1] / "mcp_client"
@@ -79,7 +80,7 @@ def test_a_given_program_is_used_in_its_session_alone(tmp_path: Path) -> None:
             assert SECRET not in answers(server)[-1]
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 def test_a_given_address_is_asked_about_and_reached(tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_a_given_address_is_asked_about_and_reached(tmp_path: Path) -> None:
             assert "\n3\n" in answers(server)[0]
 
     with http_server() as url, Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 def test_what_cannot_be_used_is_named_and_ones_own_file_goes_first(tmp_path: Path) -> None:
@@ -120,7 +121,7 @@ def test_what_cannot_be_used_is_named_and_ones_own_file_goes_first(tmp_path: Pat
             assert "MCP server old: the transport “sse” is gone from MCP" in client.text(session)
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 def test_a_server_that_never_begins_can_be_stopped_each_time(tmp_path: Path) -> None:
@@ -142,7 +143,7 @@ def test_a_server_that_never_begins_can_be_stopped_each_time(tmp_path: Path) -> 
             assert (await say(connection, session, "hello")).stop_reason == "end_turn"
 
     with Simulator([Say("Hello.")]) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 def test_what_can_be_given_is_said_at_the_beginning(tmp_path: Path) -> None:
@@ -155,4 +156,4 @@ def test_what_can_be_given_is_said_at_the_beginning(tmp_path: Path) -> None:
         assert capabilities.mcp_capabilities.http
         assert not capabilities.mcp_capabilities.sse
 
-    asyncio.run(play())
+    run_in_own_loop(play())

@@ -15,6 +15,7 @@ from acp.schema import PermissionOption, PromptResponse
 
 from tests.campaign import seeded
 from tests.modules.acp.client import HANG_SECONDS, RecordingClient, project_in, started
+from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Pause, Say, Simulator, Step
 from tests.simulator.server import ReceivedRequest
 
@@ -191,6 +192,6 @@ def test_random_orders(tmp_path: Path, seed: int) -> None:
                 errors.update(order.errors)
 
     with Simulator(model) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
     assert errors[-32600]  # prompts met prompts
     assert errors[-32002]  # and sessions that there are not

@@ -20,6 +20,7 @@ from tests.modules.acp.client import (
     say,
     started,
 )
+from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Refuse, Say, Simulator, Stall, Think
 
 PNG = base64.b64decode(
@@ -66,7 +67,7 @@ def test_a_task_is_shown_with_its_plan_its_calls_and_their_differences(tmp_path:
         assert info.title == "Change two to three"
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
     assert (project / "a.txt").read_text() == "one\nthree\n"
 
 
@@ -110,7 +111,7 @@ def test_a_question_has_the_answers_that_the_terminal_has(tmp_path: Path) -> Non
         assert states == ["failed", "completed", "completed", "completed", "failed"]
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
     assert [(project / f"{n}.txt").exists() for n in range(4)] == [False, True, True, True]
 
 
@@ -139,7 +140,7 @@ def test_a_question_of_the_models_own_is_answered_by_a_choice(tmp_path: Path) ->
         assert why.content.text == "Which?"
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
         results = [
             one["content"] for one in server.requests[-1].body["messages"] if one["role"] == "tool"
         ]
@@ -185,7 +186,7 @@ def test_cancel_ends_the_turn_and_leaves_a_whole_history(tmp_path: Path, at: str
 
     # The simulator refuses a request in which a call has no answer.
     with Simulator([steps[at], Say("Well.")]) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
     assert not (project / "b.txt").exists()
 
 
@@ -224,7 +225,7 @@ def test_another_process_lists_loads_resumes_and_forks_the_session(tmp_path: Pat
                 await say(connection, session, "Are you there?")
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 @pytest.mark.parametrize("answer", ["once", ""])
@@ -255,7 +256,7 @@ def test_a_client_that_dies_at_a_question_is_asked_it_again(tmp_path: Path, answ
             assert [one.content.text for one in said] == ["Make b.txt", "Hello?"]
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
         assert len(server.requests) == (3 if answer else 1)
     assert (project / "b.txt").exists() == bool(answer)
 
@@ -291,7 +292,7 @@ def test_what_a_prompt_refers_to_reaches_the_model(tmp_path: Path) -> None:
             await connection.prompt(session_id=session, prompt=blocks)
 
     with Simulator([Say("Read.")]) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
         text = server.requests[0].last_user
     assert "Compare @a.txt (L1:2) with @b.txt[outside](file://" in text
     assert "The editor shows b.txt with changes that are not saved yet" in text
@@ -331,7 +332,7 @@ def test_no_call_writes_past_what_the_editor_has_not_saved(tmp_path: Path) -> No
         )
 
     with Simulator([tuple(edits), Say("Done.")]) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
     assert (project / "a.txt").read_text() == "one\nthree\n"
     assert (project / "b.txt").read_text() == "saved\n"
 
@@ -376,7 +377,7 @@ def test_modes_and_options_go_both_ways(tmp_path: Path) -> None:
                 await say(connection, session, "/new")
             assert caught.value.code == -32602
 
-    asyncio.run(play())
+    run_in_own_loop(play())
 
 
 def test_a_failed_turn_is_an_error_that_says_why(tmp_path: Path) -> None:
@@ -394,7 +395,7 @@ def test_a_failed_turn_is_an_error_that_says_why(tmp_path: Path) -> None:
             assert (await say(connection, session, "Again")).stop_reason == "end_turn"
 
     with Simulator([Refuse(402), Say("Yes.")]) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 def test_a_model_is_asked_for_its_key_until_there_is_one(tmp_path: Path) -> None:
@@ -412,7 +413,7 @@ def test_a_model_is_asked_for_its_key_until_there_is_one(tmp_path: Path) -> None
             await connection.authenticate(method_id="onefold-key")
             await connection.new_session(str(project))
 
-    asyncio.run(play())
+    run_in_own_loop(play())
 
 
 def test_the_model_is_an_option_where_the_server_says_what_it_has(tmp_path: Path) -> None:
@@ -433,7 +434,7 @@ def test_the_model_is_an_option_where_the_server_says_what_it_has(tmp_path: Path
             assert server.requests[-1].body["model"] == other
 
     with Simulator([Say("Another one.")]) as server:
-        asyncio.run(asyncio.wait_for(play(), HANG_SECONDS))
+        run_in_own_loop(asyncio.wait_for(play(), HANG_SECONDS))
 
 
 def test_a_resource_cannot_end_before_its_end(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from core.events import TurnFinished
 from modules.acp.turn_end import end_text
 from modules.translator import Translator
 from tests.modules.acp.client import RecordingClient, project_in, say, started
+from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Say, Simulator
 from tests.tavily_double import TavilyDouble
 
@@ -51,7 +51,7 @@ def test_sources_stand_below_the_answer_and_in_the_history(
     with TavilyDouble(found) as web, Simulator(script) as server:
         monkeypatch.setenv("TAVILY_API_KEY", "tvly-x")
         monkeypatch.setenv("TAVILY_BASE_URL", web.base_url)
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 def test_what_was_run_stands_below_an_answer_that_claims_it(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_what_was_run_stands_below_an_answer_that_claims_it(tmp_path: Path) -> N
             assert "\n- ✓ python3 -m unittest passed (exit code 0)\n" in client.text(session)
 
     with Simulator(script) as server:
-        asyncio.run(play())
+        run_in_own_loop(play())
 
 
 def test_an_address_that_is_no_page_of_the_web_is_no_link() -> None:

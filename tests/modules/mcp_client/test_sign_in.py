@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import stat
@@ -33,6 +32,7 @@ from tests.modules.mcp_client.test_mcp_client import (
     told,
 )
 from tests.modules.sandbox.sandbox_home import wait_until
+from tests.own_loop import run_in_own_loop
 from tests.scripted_model import call_reply
 
 YES = Reply(yes=True)
@@ -214,7 +214,7 @@ def test_a_server_names_only_addresses_that_it_could_reach(
 ) -> None:
     checking = SignInAddresses(server).check(named)
     if is_allowed:
-        asyncio.run(checking)
+        run_in_own_loop(checking)
     else:
         with pytest.raises(ServerFailed, match="for the sign-in"):
-            asyncio.run(checking)
+            run_in_own_loop(checking)

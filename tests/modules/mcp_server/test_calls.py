@@ -28,6 +28,7 @@ from tests.modules.mcp_server.client import (
     project_in,
     text_of,
 )
+from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Say, Simulator
 
 OWN = ["undo", "redo", "undo_list", "diff", "do_task"]
@@ -82,7 +83,7 @@ def test_tools_are_listed_called_and_taken_back(tmp_path: Path, mode: Mode) -> N
         later = await call(client, "read_file", path=part, start_line=9_000)
         assert "line 8999" in text_of(later)
 
-    asyncio.run(play())
+    run_in_own_loop(play())
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -109,7 +110,7 @@ def test_what_cannot_be_done_is_said_in_one_sentence(tmp_path: Path) -> None:
                 assert expected in text_of(result), (name, arguments)
                 assert result.is_error, (name, arguments)
 
-    asyncio.run(play())
+    run_in_own_loop(play())
     assert (project / "a.txt").read_text() == "one\ntwo\n"
 
 
@@ -144,7 +145,7 @@ def test_what_must_be_asked_is_asked_in_a_form_with_all_of_it(tmp_path: Path, mo
             assert "exit code 0" in await run(6)  # it was allowed for good
             assert (await call(client, "undo")).is_error  # the last answer is no
 
-    asyncio.run(play())
+    run_in_own_loop(play())
     assert (project / "ran.txt").read_text() == "5\n6\n6\n"
     first = person.questions[0]
     assert "echo 0 >> ran.txt\necho second line" in first.message
@@ -175,7 +176,7 @@ def test_a_client_that_cannot_ask_is_told_what_to_do(tmp_path: Path) -> None:
             assert "read-only" in text_of(await call(client, "undo"))
             assert not (await call(client, "read_file", path="a.txt")).is_error
 
-    asyncio.run(play())
+    run_in_own_loop(play())
     assert sorted(path.name for path in project.iterdir()) == ["a.txt", "c.txt"]
 
 
@@ -212,7 +213,7 @@ def test_calls_run_in_order_and_a_cancelled_one_ends(tmp_path: Path) -> None:
             assert not (await behind).is_error
             assert "never.txt" not in text_of(await call(client, "list_files"))
 
-    asyncio.run(play())
+    run_in_own_loop(play())
     assert (project / "order.txt").read_text().split() == [str(number) for number in range(8)]
     assert (project / "b.txt").exists()
 
@@ -254,7 +255,7 @@ def test_a_whole_task_is_done_asked_about_and_taken_back(tmp_path: Path, mode: M
 
     with Simulator(script) as server:
         url = server.url
-        asyncio.run(play())
+        run_in_own_loop(play())
         messages = server.requests[0].body["messages"]
         results = [one["content"] for one in server.requests[3].body["messages"]]
     assert [question.message.partition("\n")[0] for question in person.questions[:2]] == [
@@ -299,7 +300,7 @@ def test_a_terminal_works_in_the_session_while_the_client_is_there(tmp_path: Pat
             listed = await asyncio.to_thread(onefold, "-p", "/sessions")
             assert listed.count("mcp: ") == 1
 
-    asyncio.run(play())
+    run_in_own_loop(play())
 
 
 def test_a_yes_is_for_the_call_that_was_asked_about_alone(tmp_path: Path) -> None:
@@ -325,5 +326,5 @@ def test_a_yes_is_for_the_call_that_was_asked_about_alone(tmp_path: Path) -> Non
                     )
             assert not (await call(client, "list_files")).is_error
 
-    asyncio.run(play())
+    run_in_own_loop(play())
     assert sorted(path.name for path in project.iterdir()) == ["a.txt"]

@@ -24,6 +24,8 @@ _KEY = r"[^\s:：「」,，<>]{1,200}"
 _PAIR = re.compile(rf"\s*(?P<key>{_KEY})\s*[:：]\s*「始(?P<tag>ESCAPE\w{{0,8}})?」")
 _SEPARATOR = re.compile(r"\s*[,，、;；]?\s*")
 MARKER = re.compile(r"「[始末](?:ESCAPE\w*)?」|\[(?:END_)?TOOL_(?:REQUEST|RESULT)\]")
+_QUOTATION = re.compile("「[^「」]*」")
+_HALF_MARKER = re.compile(r"「[始末]|[始末](?:ESCAPE\w*)?」")
 _IS_KEY = re.compile(_KEY)
 OPENING = re.compile(rf"{re.escape(REQUEST)}(?=\s*(?:{_KEY}\s*[:：]\s*「始|\{{))")
 """What begins a block: the marker alone, in a sentence about it, does not."""
@@ -44,8 +46,8 @@ def read_block(
 ) -> tuple[Block | None, int]:
     """Return the block from *begin* at *start* to *end*, and where; None for one that is not whole.
 
-    A value without its end, a marker within a value, a key that comes twice or anything between
-    the values: none of that can be told from a block that was cut.
+    A value without its end, a marker or half of one within a value, a key that comes twice or
+    anything between the values: none of that can be told from a block that was cut.
     """
     pairs: list[tuple[str, str]] = []
     position = start + len(begin)
@@ -56,7 +58,7 @@ def read_block(
         if value_end < 0:
             return None, len(text)
         value = text[opening.end() : value_end]
-        if not tag and MARKER.search(value):
+        if not tag and _holds_marker(value):
             return None, value_end
         pairs.append((opening["key"], _unpadded(value)))
         position = _end_of(_SEPARATOR, text, value_end + len(closing))
@@ -69,6 +71,13 @@ def is_cut(text: str) -> bool:
     """Return whether *text* has one end of a block, or of a value, without the other."""
     ends = (("「始", "「末"), (REQUEST, END_REQUEST))
     return any(text.count(begin) != text.count(end) for begin, end in ends)
+
+
+def _holds_marker(value: str) -> bool:
+    """Return whether *value* has a marker in it, or half of one that is no part of a quotation."""
+    if MARKER.search(value):
+        return True
+    return _HALF_MARKER.search(_QUOTATION.sub("", value)) is not None
 
 
 def _end_of(pattern: re.Pattern[str], text: str, position: int) -> int:
@@ -106,7 +115,7 @@ def _quoted(value: str) -> str:
 
 def _tags(value: str) -> Iterator[str]:
     """Yield the words that may mark the ends of *value*, the plainest first."""
-    if not MARKER.search(value):
+    if not _holds_marker(value):
         yield ""
     yield "ESCAPE"
     yield from (f"ESCAPE{number}" for number in count(2))

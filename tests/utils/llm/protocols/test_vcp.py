@@ -185,6 +185,9 @@ SHOWN = {
     "twice the same key": WHOLE.replace("path:", "path:「始」b「末」,\npath:"),
     "no name": WHOLE.replace("tool_name", "name"),
     "placeholder": WHOLE.replace("a.txt", "<path>"),
+    "half a begin in a value": WHOLE.replace("a.txt", "n始」a.txt"),
+    "half an end in a value": WHOLE.replace("a.txt", "a.txt「末"),
+    "half an escaped end in a value": WHOLE.replace("a.txt", "a.txt末ESCAPE」"),
 }
 
 
@@ -229,6 +232,11 @@ MEANT = {
 @pytest.mark.parametrize("text", MEANT.values(), ids=MEANT.keys())
 def test_what_is_meant_is_called(text: str) -> None:
     assert read(text) == [("delete_file", {"path": "a.txt"})]
+
+
+def test_a_quotation_in_a_value_is_no_marker() -> None:
+    text = "点击「开始」，等到「周末」。"
+    assert read(WHOLE.replace("a.txt", text)) == [("delete_file", {"path": text})]
 
 
 @given(

@@ -167,7 +167,7 @@ def test_praise_after_a_question_is_a_task(tmp_path: Path) -> None:
 def test_praise_is_a_task_while_todos_are_open(tmp_path: Path) -> None:
     todos = [{"title": "Test it", "status": "pending"}]
     call = call_reply("update_todos", todos=todos)
-    with assembled_terminal(tmp_path, call, text_reply("So far.")) as opened:
+    with assembled_terminal(tmp_path, call, text_reply("So far."), text_reply("Yes.")) as opened:
         run_turn(opened.terminal, "fix the failing test")
         assert depth_of(opened, "great!") == "standard"
         assert depth_of(opened, "thanks!") == "social"

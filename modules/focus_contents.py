@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from utils.text.clean import visible
 from utils.text.line_diff import text_diff
 
 
-@dataclass(frozen=True, slots=True)
-class OwnEdit:
+class OwnEdit(NamedTuple):
     """An edit of the model's: the texts it was told, or would have been, *before* and *after*."""
 
     call_id: str

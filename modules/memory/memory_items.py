@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 _HEADING = """# Memory
 
@@ -29,8 +29,7 @@ _DATE = r"\[(\d{4}-\d{2}-\d{2})\]\s*"
 _LABEL = r"(\w+)[:\uff1a]\s*(?=\S)"
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryItem:
+class MemoryItem(NamedTuple):
     """A list item: *text* on one line, without its category and its date.
 
     *start* and *end* are the lines it fills, counted from 0, *end* excluded.

@@ -6,10 +6,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from core.tools import ToolError
@@ -39,8 +38,7 @@ Stamp = tuple[int, int, int, int]
 Listing = Callable[[str], Sequence[tuple[str, bool]]]
 
 
-@dataclass(frozen=True, slots=True)
-class CommandFile:
+class CommandFile(NamedTuple):
     """A command in the file *path*; *problem* says why it cannot be used.
 
     One that *is_own* lies in the person's folder, any other in the project. *tools* are the only

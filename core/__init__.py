@@ -13,6 +13,7 @@
                   class.
 - feature_set     The features of a session, asked as one: who implements which hook is found out
                   once.
+- hook_members    Which features implement which hook, read off their bases.
 - hooks           The hooks of features: each names one thing that a feature may take part in.
 - main_terminal   The terminal: one conversation about one project folder.
 - model_choice    The choice of a model, and what is said of its server: the same for every screen.

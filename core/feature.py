@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from core.cards import Card, Change
 from utils.i18n import Phrase, Text, phrase
@@ -84,8 +84,7 @@ class SessionHandle(Protocol):
         """Let the screens show anew, from any thread, what features say of themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A part of what the model should know now. *name* is its stable key; *text* what is true.
 
     An empty *text* means that there is nothing to know. *describe_change* may give a shorter text
@@ -103,8 +102,7 @@ class Section:
     telling: Literal["changed", "again", "known"] = "changed"
 
 
-@dataclass(frozen=True, slots=True)
-class PostRunConfirmation:
+class PostRunConfirmation(NamedTuple):
     """A decision for the person about a call that is over: *card* shows what it did.
 
     *revert* takes all of it back; it raises `UserError` if that is not possible. What broke what is
@@ -171,8 +169,7 @@ class HookVerdict:
     changes: tuple[Change, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedCheck:
+class PlannedCheck(NamedTuple):
     """A check of the project to run as the call *id*: a *command*, for *seconds* at most."""
 
     id: str
@@ -180,8 +177,7 @@ class PlannedCheck:
     seconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenFiles:
+class BrokenFiles(NamedTuple):
     """What cannot be parsed, or imports what is not there, and the call *id* that found it.
 
     *command* names the look at it, *text* says what was found.

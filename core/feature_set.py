@@ -18,8 +18,8 @@ from core.feature import (
     Section,
     SessionHandle,
 )
+from core.hook_members import HookMembers
 from core.hooks import (
-    HOOKS,
     AsksPerson,
     BindsToSession,
     ConfinesRuns,
@@ -75,42 +75,41 @@ class FeatureSet:
     """
 
     def __init__(self, features: Sequence[Feature]) -> None:
-        for one in features:
-            _check_hooks(one)
         self._features = tuple(features)
-        self._contexts = [one for one in features if isinstance(one, ProvidesContext)]
-        self._preparing = [one for one in features if isinstance(one, PreparesContext)]
-        self._asking = [one for one in features if isinstance(one, AsksPerson)]
-        self._offering = [one for one in features if isinstance(one, OffersCommands)]
-        self.tool_sources = [one for one in features if isinstance(one, OffersTools)]
-        self._statuses = [one for one in features if isinstance(one, ProvidesStatus)]
-        self._warning = [one for one in features if isinstance(one, ProvidesWarnings)]
-        self._informing = [one for one in features if isinstance(one, ProvidesNews)]
-        self._proposing = [one for one in features if isinstance(one, ProposesCommands)]
-        self._work = [one for one in features if isinstance(one, RemembersWork)]
-        self._progress = [one for one in features if isinstance(one, MarksProgress)]
-        self._redactors = [one for one in features if isinstance(one, RedactsText)]
-        self._flagging = [one for one in features if isinstance(one, FlagsCalls)]
-        self._confining = [one for one in features if isinstance(one, ConfinesRuns)]
-        self._previews = [one for one in features if isinstance(one, PreviewsCalls)]
-        self._recorders = [one for one in features if isinstance(one, RecordsCalls)]
-        self._person_recorders = [one for one in features if isinstance(one, RecordsPerson)]
-        self._confirming = [one for one in features if isinstance(one, ConfirmsCalls)]
-        self._file_followers = [one for one in features if isinstance(one, FollowsFiles)]
-        self._spending = [one for one in features if isinstance(one, LimitsSpending)]
-        self._starting = [one for one in features if isinstance(one, PreparesTurns)]
-        self._router = next((one for one in features if isinstance(one, RoutesTasks)), None)
-        self._deciding = [one for one in features if isinstance(one, DecidesFailures)]
-        self._finishing = [one for one in features if isinstance(one, FinishesTurns)]
-        self._resting = [one for one in features if isinstance(one, RestsAfterTurns)]
-        self._bound = [one for one in features if isinstance(one, BindsToSession)]
-        self._session_followers = [one for one in features if isinstance(one, FollowsSession)]
-        self._fork_followers = [one for one in features if isinstance(one, FollowsForks)]
-        self._states = [one for one in features if isinstance(one, KeepsState)]
-        self._runners = [one for one in features if isinstance(one, RunsForPerson)]
-        self._hooks = [one for one in features if isinstance(one, RunsHooks)]
-        self.prover = next((one for one in features if isinstance(one, ProvesWork)), None)
-        self._resources = [one for one in features if isinstance(one, HoldsResources)]
+        members = HookMembers(features)
+        self._contexts = members.of(ProvidesContext)
+        self._preparing = members.of(PreparesContext)
+        self._asking = members.of(AsksPerson)
+        self._offering = members.of(OffersCommands)
+        self.tool_sources = members.of(OffersTools)
+        self._statuses = members.of(ProvidesStatus)
+        self._warning = members.of(ProvidesWarnings)
+        self._informing = members.of(ProvidesNews)
+        self._proposing = members.of(ProposesCommands)
+        self._work = members.of(RemembersWork)
+        self._progress = members.of(MarksProgress)
+        self._redactors = members.of(RedactsText)
+        self._flagging = members.of(FlagsCalls)
+        self._confining = members.of(ConfinesRuns)
+        self._previews = members.of(PreviewsCalls)
+        self._recorders = members.of(RecordsCalls)
+        self._person_recorders = members.of(RecordsPerson)
+        self._confirming = members.of(ConfirmsCalls)
+        self._file_followers = members.of(FollowsFiles)
+        self._spending = members.of(LimitsSpending)
+        self._starting = members.of(PreparesTurns)
+        self._router = next(iter(members.of(RoutesTasks)), None)
+        self._deciding = members.of(DecidesFailures)
+        self._finishing = members.of(FinishesTurns)
+        self._resting = members.of(RestsAfterTurns)
+        self._bound = members.of(BindsToSession)
+        self._session_followers = members.of(FollowsSession)
+        self._fork_followers = members.of(FollowsForks)
+        self._states = members.of(KeepsState)
+        self._runners = members.of(RunsForPerson)
+        self._hooks = members.of(RunsHooks)
+        self.prover = next(iter(members.of(ProvesWork)), None)
+        self._resources = members.of(HoldsResources)
 
     def __iter__(self) -> Iterator[Feature]:
         return iter(self._features)
@@ -358,14 +357,6 @@ class FeatureSet:
         """Let go of what is held open; nothing is asked of them after that."""
         for one in self._resources:
             one.close()
-
-
-def _check_hooks(feature: Feature) -> None:
-    for hook in HOOKS:
-        for name in hook.__abstractmethods__:
-            if hasattr(feature, name) and not isinstance(feature, hook):
-                kind = type(feature).__name__
-                raise TypeError(f"{kind} has {name}() and so has to be a {hook.__name__}")
 
 
 def changes_files(tool: Tool) -> bool:

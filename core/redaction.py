@@ -35,20 +35,31 @@ def map_strings(value: Value, transform: TextTransform) -> Value:
 def _map_strings(value: Any, transform: TextTransform) -> Any:
     if isinstance(value, str):
         return transform(value)
-    if isinstance(value, Mapping):
-        return {key: _map_strings(item, transform) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)(_map_strings(item, transform) for item in value)
-    if not dataclasses.is_dataclass(value) or isinstance(value, type):
-        return value
-    old = {name: getattr(value, name) for name in _fields_with_text(type(value))}
+    kind: Any = type(value)
+    fields = _fields_with_text(kind)  # the cheapest question: most values have no text
+    if fields is None:
+        return _map_items(value, transform)
+    old = {name: getattr(value, name) for name in fields}
     new = {name: _map_strings(item, transform) for name, item in old.items()}
     return dataclasses.replace(value, **new) if new != old else value
 
 
+def _map_items(value: Any, transform: TextTransform) -> Any:
+    if isinstance(value, tuple | list):
+        return type(value)(_map_strings(item, transform) for item in value)
+    if isinstance(value, Mapping):
+        return {key: _map_strings(item, transform) for key, item in value.items()}
+    return value
+
+
 @cache
-def _fields_with_text(kind: type) -> tuple[str, ...]:
-    """Return the names of the fields of the dataclass *kind*, but for those of a `Literal`."""
+def _fields_with_text(kind: type) -> tuple[str, ...] | None:
+    """Return the names of the fields of the dataclass *kind*, but for those of a `Literal`.
+
+    None stands for a kind that is no dataclass.
+    """
+    if not dataclasses.is_dataclass(kind):
+        return None
     names = vars(sys.modules[kind.__module__])
     return tuple(
         field.name

@@ -190,7 +190,7 @@ class Toolbox:
         self._sources = sources
         self._switches = ToolSwitches()
         self._offer: _Offer | None = None
-        self._listed: tuple[tuple[Tool, ...], ...] = ()  # what of *sources* is in it
+        self._listed: list[tuple[Tool, ...]] = []  # what of *sources* is in it
 
     @classmethod
     def of(cls, features: Iterable[object], sources: Sequence[ToolSource] = ()) -> Toolbox:
@@ -243,10 +243,9 @@ class Toolbox:
         return True
 
     def _on_offer(self) -> _Offer:
-        listed = tuple(source.listed_tools() for source in self._sources)
-        if self._offer is None or any(
-            new is not old for new, old in zip(listed, self._listed, strict=True)
-        ):
+        # What a source lists is the same object as long as it is the same: that compares at once.
+        listed = [source.listed_tools() for source in self._sources]
+        if self._offer is None or listed != self._listed:
             self._listed = listed
             self._offer = _Offer(t for t in self.installed if self._switches.allows(t.name))
         return self._offer

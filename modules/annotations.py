@@ -82,7 +82,7 @@ class Annotations(
         state="notes",
     )
     def annotate_file(self, path: str, note: Annotated[str, "Empty removes the note."]) -> Outcome:
-        """Set the one note kept on a file: what it is for, what to mind. It follows renames."""
+        """Set the one note on a file: what it is for, what to mind."""
         path = self._project.resolve(path) or path
         text = note.strip()
         if is_protecting(self.note(path)) and text != self.note(path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from typing import TypeGuard
 
 from core.cards import TextCard
@@ -22,15 +23,6 @@ ADDRESS = "@sessions"
 _MOST_MATCHES = 20
 _MOST_SESSIONS = 50
 _MAX_READ = 2_000  # characters of a message: what was pasted speaks of nothing
-_SPEAKS_OF_EARLIER = re.compile(
-    r"\b(?:last (?:time|session|week|month)|yesterday|the other day"
-    r"|(?:earlier|previous|other|past) (?:session|conversation|chat|task)s?"
-    r"|(?:did|have|had) we (?:decide|agree|discuss|talk|sa[iy]d?|do|done|choose|chosen)\w*"
-    r"|we (?:decided|agreed|discussed|talked|said|chose|tried))\b"
-    r"|上次|上一次|昨天|前天|上周|上个月|之前的(?:会话|对话|任务)|以前(?:的|我们|说|讨论)"
-    r"|我们(?:之前|以前|曾经|当时|说过|讨论过|决定过|约定过)",
-    re.IGNORECASE,
-)
 _HINT = (
     f'Earlier sessions of this project: searching a text with path "{ADDRESS}" finds what was said '
     f'in them, reading "{ADDRESS}" lists them.'
@@ -116,7 +108,7 @@ class EarlierSessions(Feature, BindsToSession, ProvidesContext):
 
 
 def _speaks_of_earlier(text: str) -> bool:
-    return _SPEAKS_OF_EARLIER.search(text[:_MAX_READ]) is not None
+    return _earlier_pattern().search(text[:_MAX_READ]) is not None
 
 
 def _is_readable(record: Record) -> TypeGuard[User]:
@@ -131,3 +123,17 @@ def _title(turn: Iterable[TurnRecord]) -> str:
 
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().date().isoformat()
+
+
+@cache
+def _earlier_pattern() -> re.Pattern[str]:
+    """Return the words that speak of something earlier; compiled for the first message."""
+    return re.compile(
+        r"\b(?:last (?:time|session|week|month)|yesterday|the other day"
+        r"|(?:earlier|previous|other|past) (?:session|conversation|chat|task)s?"
+        r"|(?:did|have|had) we (?:decide|agree|discuss|talk|sa[iy]d?|do|done|choose|chosen)\w*"
+        r"|we (?:decided|agreed|discussed|talked|said|chose|tried))\b"
+        r"|上次|上一次|昨天|前天|上周|上个月|之前的(?:会话|对话|任务)|以前(?:的|我们|说|讨论)"
+        r"|我们(?:之前|以前|曾经|当时|说过|讨论过|决定过|约定过)",
+        re.IGNORECASE,
+    )

@@ -76,8 +76,7 @@ class Focus(
         touches_nothing=True,
     )
     def focus_file(self, path: str) -> Outcome:
-        """Keep a file's current content always before you (3 files at most), for work that
-        returns to it again and again."""
+        """Keep a file's current content before you, for work that returns to it; 3 at most."""
         path = self._add(path)
         message = f"{visible(path)} is in focus: its content follows and stays current."
         if warning := self._size_warning():
@@ -153,7 +152,7 @@ class Focus(
             self._own_edits.add(path, edit)
 
     def before_request(self) -> None:
-        self._own_edits.begin_request(self._answered_ids())
+        self._own_edits.begin_request(self._answered_ids)
         self._refresh()
         # A file that is gone is told once; then its section ends.
         self._to_tell = list(self._paths)

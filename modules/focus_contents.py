@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 from utils.text.clean import visible
 from utils.text.line_diff import text_diff
 
 
-@dataclass(frozen=True, slots=True)
-class OwnEdit:
+class OwnEdit(NamedTuple):
     """An edit of the model's: the texts it was told, or would have been, *before* and *after*."""
 
     call_id: str
@@ -28,12 +27,15 @@ class OwnEdits:
     def add(self, path: str, edit: OwnEdit) -> None:
         self._unrequested.setdefault(path, []).append(edit)
 
-    def begin_request(self, answered_ids: Collection[str]) -> None:
-        """Count the edits since the last request: those whose calls the model reads as done."""
+    def begin_request(self, answered_ids: Callable[[], Collection[str]]) -> None:
+        """Count the edits since the last request: those whose calls the model reads as done.
+
+        *answered_ids* looks at the whole turn, and is asked only where there are edits.
+        """
         edits, self._unrequested = self._unrequested, {}
+        answered = answered_ids() if edits else ()
         self._edits = {
-            path: [one for one in made if one.call_id in answered_ids]
-            for path, made in edits.items()
+            path: [one for one in made if one.call_id in answered] for path, made in edits.items()
         }
 
     def move(self, path: str, new_path: str) -> None:

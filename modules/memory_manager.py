@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 ADDRESS = "@memory"
 MAX_TOKENS = 2_000
 """Tokens up to which the model is told the whole memory; of a longer one, what fits the task."""
-_GAP = re.compile(r"\n\s*\n")
-_EMPTY_SECTION = re.compile(r"^#[^\n]*+\n++(?=#|\Z)", re.MULTILINE)
+_GAP = r"\n\s*\n"
+_EMPTY_SECTION = r"(?m)^#[^\n]*+\n++(?=#|\Z)"
 _HEADING_FOR_MODEL = "Memory of earlier sessions, agreed with the person:"
 _LONG_MEMORY = (
     "Memory of earlier sessions, agreed with the person: it is long, and below stands what may "
@@ -110,8 +110,8 @@ class Memory(
         ),
     )
     def remember(self, text: str, category: str = "fact") -> Outcome:
-        """Keep one fact, preference or decision for all later sessions of this project. Only
-        what lasts and is not in the files."""
+        """Keep one fact, preference or decision for later sessions. Only what lasts and is not
+        in the files."""
         item = self._add_item(text, category)
         card = TextCard(phrase("Remembered"), phrase("as {id}", id=item.id))
         return Outcome("Remembered for later sessions.", card)
@@ -321,8 +321,8 @@ def _without_comments(text: str) -> str:
         parts.append(text[end:start])
         end = close + len("-->") + text.startswith("\n", close + len("-->"))
     text = "".join([*parts, text[end:]]).encode("utf-8", "replace").decode()
-    text = _GAP.sub("\n", text).strip().removeprefix("# Memory").strip()
-    return _EMPTY_SECTION.sub("", text).strip()
+    text = re.sub(_GAP, "\n", text).strip().removeprefix("# Memory").strip()
+    return re.sub(_EMPTY_SECTION, "", text).strip()
 
 
 def _cut(line: str) -> str:

@@ -126,7 +126,7 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
         self._write("request", fields | {"characters": size, "model": model, "told": new})
 
     def on_prefix_break(self, prefix_break: PrefixBreak) -> None:
-        self._write("prefix_break", to_plain(prefix_break))
+        self._write("prefix_break", prefix_break._asdict())
 
     def on_command_answered(self, answer: CommandAnswered) -> None:
         self._write("command", {"command": answer.command, "ok": answer.ok})

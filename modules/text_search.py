@@ -52,8 +52,8 @@ _MAYBE_NOT_UTF8 = (
 _DISPUTED = r"[İı]|[\x1c-\x1f]|[\p{Pc}&&[^_]]|[^\p{L}\p{Nd}\p{P}\p{Zs}\x00-\x7f]"
 # What Python and ripgrep may read in two ways, or only one of them reads: rare escapes, sets of
 # sets, extensions, possessive repeats; and "$", which for ripgrep stands after a carriage return.
-_RISKY = re.compile(r"\\[^dDwWsSbt.*+?()\[\]{}|^\\/\-]|\[\[|&&|--|~~|\|\||\{,|\(\?|[*+?}]\+|\$|\r")
-_META = re.compile(r"[\\.+*?()|\[\]{}^$]")
+_RISKY = r"\\[^dDwWsSbt.*+?()\[\]{}|^\\/\-]|\[\[|&&|--|~~|\|\||\{,|\(\?|[*+?}]\+|\$|\r"
+_META = r"[\\.+*?()|\[\]{}^$]"
 
 
 class TextSearch(Feature):
@@ -94,7 +94,7 @@ class TextSearch(Feature):
         regex: Annotated[bool, "Python's syntax, line by line."] = False,
         ignore_case: bool = False,
     ) -> Outcome:
-        """Find lines that contain a text in the project's files; ignored files are left out."""
+        """Find lines that contain a text; ignored files are left out."""
         from modules.files.search_worker import SearchJob  # for searches only
 
         if not pattern or "\n" in pattern or "\0" in pattern:
@@ -219,8 +219,8 @@ def _ripgrep_expression(job: SearchJob) -> str | None:
     if job.ignore_case and re.search("[İı]", job.pattern):
         return None
     if not job.regex:
-        return _META.sub(lambda found: f"\\{found[0]}", job.pattern)
-    return None if _RISKY.search(job.pattern) else job.pattern
+        return re.sub(_META, lambda found: f"\\{found[0]}", job.pattern)
+    return None if re.search(_RISKY, job.pattern) else job.pattern
 
 
 def _is_utf8(text: str) -> bool:

@@ -342,6 +342,7 @@ def _terminal_ops(
     jobs: Jobs,
     settings: Settings,
 ) -> TerminalOps:
+    environment = settings.person_environment
     return TerminalOps(
         project,
         sandbox,
@@ -352,8 +353,8 @@ def _terminal_ops(
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,
         limits=_limits(settings),
-        package_variables=settings.person_environment,
-        environment=settings.person_environment,
+        package_variables=environment,
+        environment=environment,
         secret_names=settings.secrets,
         remote_tool=GitRemote.git_remote.__name__,
     )

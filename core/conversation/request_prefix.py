@@ -6,8 +6,7 @@ Servers keep what they have read of a request; of one that begins otherwise they
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from core.conversation.messages import StateRecord, Wire
 from utils.text.tokens import estimate_tokens
@@ -19,8 +18,7 @@ RewriteReason = Literal["", "compaction", "left_out", "results_cut", "rewind"]
 BreakReason = Literal[RewriteReason, "model", "tools", "system_text"]
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixBreak:
+class PrefixBreak(NamedTuple):
     """A request that does not begin with the one before it.
 
     *tokens* is about how many of it the server has to read anew. A *reason* of "" would be a
@@ -34,8 +32,7 @@ class PrefixBreak:
         return StateRecord(PREFIX_BREAK, {"reason": self.reason, "tokens": self.tokens})
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What a server reads, in its order: *messages* begin with the system text."""
 
     session: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from core.tools import Risk, Tool
 from utils.i18n import Phrase, phrase
@@ -55,8 +55,7 @@ class PackagesReason(Phrase):
     """A reason to ask that `PACKAGES` answers: the call reads packages and reaches nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The verdict on one call; *pattern* is what an "always" would cover, and whether that *may
     last* longer than the session."""
 

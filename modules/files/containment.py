@@ -13,10 +13,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from modules.files import kernel
 from utils.text.git_names import is_git_name
@@ -51,8 +50,7 @@ class ContentChanged(Exception):
     """The file no longer has the content it was expected to have."""
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryItem:
+class DirectoryItem(NamedTuple):
     """One name in a folder; *size* in bytes, *mtime_ns* in nanoseconds since the epoch."""
 
     name: str

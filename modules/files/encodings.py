@@ -10,7 +10,7 @@ For these charset-normalizer was left out: it is made for long texts in a hundre
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _SAMPLE_LENGTH = 1_000
 _LIKELY = 0.35
@@ -31,8 +31,7 @@ _KOREAN = "이다는을가의에하고지한도로은를기사대서나리자인
 _MARKS = frozenset("，。、：；！？（）「」『』《》“”‘’—…　【】・ー〜")
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(NamedTuple):
     """An encoding; *common* characters count whole, those with a lead byte in *common_lead_bytes*
     half."""
 

@@ -7,9 +7,9 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from modules.files.containment import (
     ConfinedFolder,
@@ -126,8 +126,7 @@ def _parse_listing(records: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(files - deleted), list(repositories - deleted)
 
 
-@dataclass(frozen=True)
-class _Rule:
+class _Rule(NamedTuple):
     """A line of a .gitignore; one that ends in "/**" is *only_below* the folder it names."""
 
     expression: re.Pattern[str]
@@ -156,7 +155,6 @@ class _Generated:
         return is_folder and name.rpartition("/")[2] in GENERATED_FOLDERS
 
 
-@dataclass(frozen=True)
 class _Kernel:
     """The rule that leaves all folders out, of those that the kernel fills."""
 
@@ -166,8 +164,7 @@ class _Kernel:
         return is_folder
 
 
-@dataclass(frozen=True)
-class _Rules:
+class _Rules(NamedTuple):
     """The rules of one folder, the last first; *base* is the length of its path with a "/"."""
 
     base: int
@@ -226,8 +223,7 @@ def _walk(folder_root: ConfinedFolder, root: Path, path: str) -> Iterator[str]:
                 pending.append((name, rules))
 
 
-@dataclass(frozen=True, slots=True)
-class NearFiles:
+class NearFiles(NamedTuple):
     """Files by folder, those nearest to the top first: (name, mtime in nanoseconds) of each.
 
     *is_all* tells whether that is all there is; of *cut_folder* only a part was looked at.

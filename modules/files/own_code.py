@@ -14,9 +14,8 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
@@ -31,8 +30,7 @@ _LIBRARY_NAME = re.compile(r"site-packages|dist-packages|lib-dynload|python3\.\d
 _MAX_LINKS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class OwnCode:
+class OwnCode(NamedTuple):
     """Parts of our code in a project, by paths in it: *paths*, of which none lies in another, and
     the *links* that lead there and lie in none of them. They may not be there yet.
     """

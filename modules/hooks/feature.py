@@ -95,7 +95,7 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
     # --- running ---------------------------------------------------------------------------------
 
     def has_hooks(self, event: HookEvent, tool: str = "") -> bool:
-        return any(True for _ in self._hooks(event, tool))
+        return bool(self._found()) and any(True for _ in self._hooks(event, tool))
 
     def run_hooks(
         self,

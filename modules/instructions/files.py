@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from core.tools import ToolError
 from modules.files.project import Project
@@ -25,8 +25,7 @@ _FENCE = "> "
 Stamp = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionFile:
+class InstructionFile(NamedTuple):
     """The instructions in *path* for *folder*, "" being the project; *owner* is the file's user.
 
     *text* is what they say, with nothing in it that a reader would not see. Where they cannot be
@@ -147,7 +146,7 @@ class InstructionReader:
             text = self._project.decode_text(file.path, data).text
         except ToolError as error:
             return InstructionFile(file.path, file.folder, problem=error.message)
-        return replace(file, text=visible_text(text).strip("\n"), data=data)
+        return file._replace(text=visible_text(text).strip("\n"), data=data)
 
 
 def folders_to(path: str, is_folder: Callable[[str], bool] = lambda _: False) -> Iterable[str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.feature import Answer
 from modules.instructions.consent import Consents
@@ -15,8 +14,7 @@ from utils.i18n import Phrase, Text, phrase
 Verdict = Literal["told", "refused", "unanswered", "ask", "written", "unreadable"]
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A file of instructions, what becomes of it, and why where that is to be said."""
 
     file: InstructionFile

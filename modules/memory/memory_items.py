@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 _HEADING = """# Memory
 
 <!-- What Onefold should know about this project in every session. One list item for each thing;
 edit as you like. Comments like this one are not shown to the model. -->
 """
-_ITEM = re.compile(r"(?:[-*+]|[0-9]+[.)])[ \t]+(?=\S)")
+_ITEM = r"(?:[-*+]|[0-9]+[.)])[ \t]+(?=\S)"
 _TITLES = {"fact": "Facts", "preference": "Preferences", "todo": "Todos", "pattern": "Patterns"}
 CATEGORIES = tuple(_TITLES)
 _CATEGORY_OF = {
@@ -25,12 +25,11 @@ _CATEGORY_OF = {
     **{title.lower(): name for name, title in _TITLES.items()},
     **{"事实": "fact", "偏好": "preference", "待办": "todo", "待办事项": "todo", "模式": "pattern"},
 }
-_DATE = re.compile(r"\[(\d{4}-\d{2}-\d{2})\]\s*")
-_LABEL = re.compile(r"(\w+)[:\uff1a]\s*(?=\S)")
+_DATE = r"\[(\d{4}-\d{2}-\d{2})\]\s*"
+_LABEL = r"(\w+)[:\uff1a]\s*(?=\S)"
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryItem:
+class MemoryItem(NamedTuple):
     """A list item: *text* on one line, without its category and its date.
 
     *start* and *end* are the lines it fills, counted from 0, *end* excluded.
@@ -63,7 +62,7 @@ def item_line(category: str, day: date | None, text: str) -> str:
 def parse_line(line: str, heading: str = "fact") -> tuple[str, date | None, str]:
     """Return category, date and text of what stands in an item under *heading*."""
     day, text = _split_date(line)
-    if (label := _LABEL.match(text)) and (category := category_of(label[1])):
+    if (label := re.match(_LABEL, text)) and (category := category_of(label[1])):
         own_day, text = _split_date(text[label.end() :])
         return category, day or own_day, text
     return heading, day, text
@@ -81,12 +80,12 @@ def items_of(text: str) -> list[MemoryItem]:
     for start, line in enumerate(lines):
         if line.startswith("#"):
             heading = category_of(line.strip("# \t\r\n")) or "fact"
-        if not _ITEM.match(line):
+        if not re.match(_ITEM, line):
             continue
         end = start + 1
         while end < len(lines) and _continues(lines[end]):
             end += 1
-        words = " ".join(_ITEM.sub("", "".join(lines[start:end]), count=1).split())
+        words = " ".join(re.sub(_ITEM, "", "".join(lines[start:end]), count=1).split())
         category, day, item_text = parse_line(words, heading)
         id_ = _take_id(item_text, taken)
         items.append(MemoryItem(id_, item_text, category, day, start, end))
@@ -174,7 +173,7 @@ def _dated(text: str, day: date | None) -> str:
 
 
 def _split_date(text: str) -> tuple[date | None, str]:
-    if found := _DATE.match(text):
+    if found := re.match(_DATE, text):
         try:
             return date.fromisoformat(found[1]), text[found.end() :]
         except ValueError:  # as 2026-13-40: a person's words, and no date
@@ -184,7 +183,7 @@ def _split_date(text: str) -> tuple[date | None, str]:
 
 def _continues(line: str) -> bool:
     """Return whether *line* belongs to the item above: text that is no item, heading or gap."""
-    return bool(line.strip()) and not _ITEM.match(line) and not line.startswith(("#", "<!--"))
+    return bool(line.strip()) and not re.match(_ITEM, line) and not line.startswith(("#", "<!--"))
 
 
 def _take_id(text: str, taken: set[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.tools import ToolError
 from modules.files.fingerprints import stat_or_none
@@ -15,8 +15,7 @@ from utils.i18n import phrase
 _LINES = re.compile(r":([0-9]{1,9})(?:-([0-9]{1,9}))?$")
 
 
-@dataclass(frozen=True, slots=True)
-class NoteTarget:
+class NoteTarget(NamedTuple):
     """The file *path*, or its lines *start* to *end* where these are not 0, and what to note."""
 
     path: str

@@ -6,17 +6,19 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from core.tools import ToolError
 from modules.files.project import Project
 from modules.instructions.consent import content_digest
-from modules.own_commands.front_matter import Value, split_front_matter
 from utils.i18n import Text, UserError, phrase
 from utils.text.clean import visible, visible_text
+
+if TYPE_CHECKING:
+    from modules.own_commands.front_matter import Value
 
 PROJECT_FOLDERS = (
     ".agents/commands",
@@ -36,8 +38,7 @@ Stamp = tuple[int, int, int, int]
 Listing = Callable[[str], Sequence[tuple[str, bool]]]
 
 
-@dataclass(frozen=True, slots=True)
-class CommandFile:
+class CommandFile(NamedTuple):
     """A command in the file *path*; *problem* says why it cannot be used.
 
     One that *is_own* lies in the person's folder, any other in the project. *tools* are the only
@@ -162,6 +163,8 @@ def _parsed(command: CommandFile, data: bytes) -> CommandFile:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(phrase("it is not in UTF-8")) from None
+    from modules.own_commands.front_matter import split_front_matter  # for who has commands
+
     # What others wrote is said to the model with nothing in it that a reader would not see.
     values, body = split_front_matter(text if command.is_own else visible_text(text))
     if not body.strip():

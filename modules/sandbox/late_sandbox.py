@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from modules.sandbox.backends.known_tier import BWRAP_PATHS, read_known_tier
 from modules.sandbox.backends.tier_texts import report_of
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from modules.sandbox.sandbox import Sandbox
 
 
-@dataclass(frozen=True, slots=True)
-class RememberedSandbox:
+class RememberedSandbox(NamedTuple):
     """What is known on disk of the sandbox of *project_root*, from the last time.
 
     *cache_folder* has the tier of this machine, *git_record* is the file with the git baselines of

@@ -22,27 +22,22 @@ _SKIPPED = frozenset(
 _NAME = re.compile(
     r"(\.env(\.(?!(example|sample|template|dist|defaults?)$)[\w.-]+)?|[\w.-]+\.env|\.envrc)"
 )
-_LINE = re.compile(  # one that is commented out as well: it was in use, or will be
-    r"""^[ \t]*(?:\#+[ \t]*)?(?:(?:export|set|readonly|declare|typeset)[ \t]+(?:-\w+[ \t]+)*)?
+# Patterns are compiled where they are first used: a project without such files needs none.
+_LINE = (  # one that is commented out as well: it was in use, or will be
+    r"""(?msx)^[ \t]*(?:\#+[ \t]*)?(?:(?:export|set|readonly|declare|typeset)[ \t]+(?:-\w+[ \t]+)*)?
     ([A-Za-z_][\w.-]*)[ \t]*(?:=|:(?=[ \t]))[ \t]*
     (?: \"{3}(.*?)\"{3} | '{3}(.*?)'{3} | "((?:[^"\\]|\\.)*)" | '([^']*)' | `([^`]*)`
-      | ([^\n\#][^\n]*)? )""",
-    re.MULTILINE | re.VERBOSE | re.DOTALL,
+      | ([^\n\#][^\n]*)? )"""
 )
-_INLINE_SETTING = re.compile(r"""(?:^|(?<=[\s;]))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)""")
-_PRIVATE_KEY = re.compile(
-    r"(?:([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*[\"'`|]*\s*)?"
-    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))",
-    re.DOTALL,
+_INLINE_SETTING = r"""(?:^|(?<=[\s;]))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)"""
+_PRIVATE_KEY = (
+    r"(?s)(?:([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*[\"'`|]*\s*)?"
+    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
 )
-_SECRET_NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|PRIVATE|SALT|DSN|SIGNATURE", re.I
-)
-_TOKEN = re.compile(r"(sk|pk|rk|gh[pousr]|xox[abprs]|glpat|npm|hf|pypi)[-_]|AKIA|eyJ")
-_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^@\s/]+)@", re.I)
-_ADDRESS = re.compile(
-    r"([a-z][a-z0-9+.-]*:/?/?)?[\w.~-]*(:\d+)?(/[\w.~%-]*)*|[\w.+-]+@[\w.-]+", re.I
-)
+_PRIVATE_NAME = r"(?i)KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|PRIVATE|SALT|DSN|SIGNATURE"
+_KEY_START = r"(sk|pk|rk|gh[pousr]|xox[abprs]|glpat|npm|hf|pypi)[-_]|AKIA|eyJ"
+_LOGIN_ADDRESS = r"(?i)[a-z][a-z0-9+.-]*://[^/\s:@]*:([^@\s/]+)@"
+_ADDRESS = r"(?i)([a-z][a-z0-9+.-]*:/?/?)?[\w.~-]*(:\d+)?(/[\w.~%-]*)*|[\w.+-]+@[\w.-]+"
 _COMMON_VALUES = frozenset(
     {
         *("password", "localhost", "changeme", "postgres", "username", "database", "required"),
@@ -119,14 +114,14 @@ def secrets_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _settings(text: str) -> Iterator[tuple[str, str]]:
-    for match in _PRIVATE_KEY.finditer(text):
+    for match in re.finditer(_PRIVATE_KEY, text):
         yield match[1] or "PRIVATE_KEY", match[2]
-    for match in _LINE.finditer(text):
+    for match in re.finditer(_LINE, text):
         name, *quoted, plain = match.groups(default="")
         yield name, ("".join(quoted) or _cut_at(plain, " #", "\t#")).strip()
         if "=" in plain or ";" in plain:
             yield name, _cut_at(plain, " #", "\t#", ";", " ").strip()
-            yield from ((inner[1], inner[2]) for inner in _INLINE_SETTING.finditer(plain))
+            yield from ((inner[1], inner[2]) for inner in re.finditer(_INLINE_SETTING, plain))
 
 
 def _cut_at(value: str, *marks: str) -> str:
@@ -142,14 +137,14 @@ def secret_part(name: str, value: str) -> str:
     """
     if re.search(r"PRIVATE KEY-----.", value, re.DOTALL):
         return value
-    if (match := _PASSWORD.match(value)) and len(match[1]) >= MIN_SECRET_LENGTH:
+    if (match := re.match(_LOGIN_ADDRESS, value)) and len(match[1]) >= MIN_SECRET_LENGTH:
         return match[1]
     if len(value) < MIN_SECRET_LENGTH or value.lower() in _COMMON_VALUES:
         return ""
-    if match or _TOKEN.match(value) or _looks_random(value):
+    if match or re.match(_KEY_START, value) or _looks_random(value):
         return value
     is_place = _is_plain_address(value) and ("://" in value or value[0] in "/~.")
-    return value if _SECRET_NAME.search(name) and not is_place else ""
+    return value if re.search(_PRIVATE_NAME, name) and not is_place else ""
 
 
 def _looks_random(value: str) -> bool:
@@ -166,7 +161,7 @@ def _looks_random(value: str) -> bool:
 def _is_plain_address(value: str) -> bool:
     """Return whether *value* is a place, a host or a plain word, with nothing like a key in it."""
     longest = max(re.split(r"[/:.,;@=_-]", value), key=len)
-    return bool(_ADDRESS.fullmatch(value)) and len(longest) < 2 * MIN_SECRET_LENGTH
+    return bool(re.fullmatch(_ADDRESS, value)) and len(longest) < 2 * MIN_SECRET_LENGTH
 
 
 def _entropy_bits(value: str) -> float:

@@ -10,9 +10,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from utils.i18n import UserError, phrase
 
@@ -20,8 +19,7 @@ MAX_BYTES = 64_000_000
 """Size of the file of one session from which on its older requests are given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentRequest:
+class SentRequest(NamedTuple):
     """One request: its *body* to the byte, and the *step* of the *turn* that it was sent for.
 
     A step that was tried again has several. *when* is in seconds since the epoch.
@@ -33,8 +31,7 @@ class SentRequest:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(NamedTuple):
     """The line of a frame: *prefix* bytes are those of the body before, *size* bytes follow."""
 
     turn: int
@@ -74,7 +71,7 @@ class RequestLog:
         rest = zlib.compress(request.body[prefix:], 1)
         head = _Head(request.turn, request.step, request.when, prefix, len(rest))
         try:
-            _append(path, json.dumps(asdict(head)).encode() + b"\n" + rest)
+            _append(path, json.dumps(head._asdict()).encode() + b"\n" + rest)
         except OSError:
             self._session = ""  # what came of it on disk is cut off before the next
             raise

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from utils.llm.prices import Tariff
 from utils.system.rotated_lines import all_files, append_line
@@ -28,8 +29,7 @@ class PastTask:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """US dollars that the next task may cost, by so many past *tasks*.
 
     With none it is what its first request costs, read from the cache and not.

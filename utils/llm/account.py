@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """Settings and pages by which the person can fix their account at a server.
 
     *key_name* and *url_name* are what the settings call its key and its address; *api* is what the

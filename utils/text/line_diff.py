@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import AnyStr
+from typing import AnyStr, NamedTuple
 
 from utils.text.lines import with_count
 
@@ -14,8 +13,7 @@ MOST_LINES = 20_000
 _CONTEXT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class LineChange:
+class LineChange(NamedTuple):
     """Lines *start* to *end* (exclusive) of the old text become *new_start* to *new_end*."""
 
     start: int
@@ -87,8 +85,7 @@ def with_ends(text: str) -> list[str]:
     return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """A unified diff without the lines that name files, and how many lines come and go."""
 
     diff: str

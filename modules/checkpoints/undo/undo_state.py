@@ -7,8 +7,7 @@ with its new value, before its answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from core.conversation.history import History
 from core.conversation.messages import Assistant, StateRecord, ToolResult, User
@@ -22,8 +21,7 @@ _REDONE = "beside_redone"
 """The `StateRecord` that takes back the newest one of the key that is its value."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateChange:
+class StateChange(NamedTuple):
     """Change of the state *name* by a call; *position* is that of its answer in the history."""
 
     turn: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal, assert_never
+from typing import Literal, NamedTuple, assert_never
 
 from core.tools import ToolError
 from utils.i18n import Phrase, phrase
@@ -35,8 +35,7 @@ class EditRequest:
     end_line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EditResult:
+class EditResult(NamedTuple):
     """The new *text*, what was *tolerated* in *old*, and how many *replacements* were made."""
 
     text: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 from core.tools import ToolError
 from modules.files.editing.text_file import NotText, TextFile
@@ -20,8 +20,7 @@ _MAX_KEPT_BYTES = 16_000_000
 _MAX_KEPT_FILES = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class SeenVersion:
+class SeenVersion(NamedTuple):
     """Version of a file that was seen; *data* is None when it was too much to keep."""
 
     digest: bytes

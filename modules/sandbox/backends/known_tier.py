@@ -6,9 +6,8 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from modules.sandbox.types import TierName
 
@@ -17,8 +16,7 @@ BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/
 _FORMAT_VERSION = 4  # raise it when what a tier promises changes
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTier:
+class KnownTier(NamedTuple):
     """The best tier that works; *program* is bubblewrap where it has part in that.
 
     *failure* is what the first better one said ("": not there), None where there is none.

@@ -10,14 +10,13 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from modules.sandbox.types import Limits
 
 
-@dataclass(frozen=True, slots=True)
-class CgroupParent:
+class CgroupParent(NamedTuple):
     """The folders in which groups are made; in version 2 both are the same."""
 
     memory: Path

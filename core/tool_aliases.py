@@ -132,7 +132,11 @@ def _rename_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, 
 
 def _plain_values(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return *arguments* without empty ones that are no texts, and a list as the text it means."""
-    kinds = {name: schema["type"] for name, schema in tool.schema["properties"].items()}
+    kinds = {
+        name: schema["type"]
+        for name, schema in tool.schema["properties"].items()
+        if isinstance(schema, dict) and isinstance(schema.get("type"), str)
+    }  # what takes several types, or any, may mean what it says
     command = tool.spec.program.parameter if tool.spec.program and tool.spec.is_shell else ""
     changed = {
         name: _text_of(value, is_command=name == command)

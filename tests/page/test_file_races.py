@@ -134,7 +134,7 @@ def test_a_note_is_added_once_however_often_it_is_confirmed(served_page: ServedP
     page.get_by_role("toolbar", name="Selected text").get_by_text("Add note").click()
     field = page.get_by_role("textbox", name="Note")
     field.fill("mind this")
-    held = HeldRequests(page, "**/api/files/note", times=1)
+    held = HeldRequests(page, "**/api/files/note", method="PUT")
     field.press("Enter")
     held.wait()
     field.press("Enter")

@@ -65,6 +65,7 @@ def _look(page: Page, view: str, width: int) -> None:
 
 
 def test_what_opens_over_the_page(page: Page, look: Look) -> None:
+    expect(page.locator(".welcome")).to_be_visible()
     look("welcome")
     send(page, "go")
     expect(page.locator(".end")).to_have_count(1)

@@ -156,6 +156,7 @@ def test_a_store_of_before_gets_its_numbers(
     undo._checkpoints.objects.database.close()
     with closing(sqlite3.connect(tmp_path / "store" / "checkpoints.db")) as old:
         old.execute("DROP TABLE accepted")
+        old.execute("DROP TABLE writing")
         old.execute("ALTER TABLE call DROP COLUMN number")
         old.execute("ALTER TABLE journal DROP COLUMN operation")
         old.execute("PRAGMA user_version=1")

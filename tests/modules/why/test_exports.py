@@ -123,6 +123,8 @@ def test_a_note_wants_a_repository_and_a_commit(tmp_path: Path) -> None:
         mended(env)
         assert "no git repository" in refusal(env, "/why --git-notes")
         git(env.root, "init", "--quiet")
+        git(env.root, "config", "user.name", "a")
+        git(env.root, "config", "user.email", "a@b")
         assert "git refused" in refusal(env, "/why --git-notes")
         assert "git refused" in refusal(env, "/why --git-notes --output=x")
         assert not (env.root / "x").exists()

@@ -6,7 +6,7 @@ import json
 
 from playwright.sync_api import Page, expect
 
-from tests.page.request_holding import HeldSocket
+from tests.page.request_holding import HeldRequests, HeldSocket, wait_until_drawn
 from tests.page.served_page import ServedPage, replies, send
 from tests.page.test_views import faults
 from tests.scripted_model import text_reply
@@ -54,6 +54,21 @@ def test_tools_are_switched_and_looked_at(served_page: ServedPage) -> None:
     expect(page.locator(".transcript, main")).to_contain_text("run_command: on.")
     send(page, "hello")
     expect(replies(page)).to_have_text("ok")
+
+
+def test_a_text_that_comes_late_is_not_shown(served_page: ServedPage) -> None:
+    page = opened(served_page)
+    sheet = page.locator(".tools-sheet")
+    sheet.get_by_role("button", name="What the model is told").click()
+    expect(sheet.locator("pre")).to_contain_text('"name": "read_file"')
+    late = HeldRequests(page, "**/tools/text?**")
+    sheet.get_by_label("Protocol").select_option("vcp")
+    late.wait()
+    sheet.get_by_label("All tools").uncheck()
+    expect(sheet.locator("pre")).to_have_text("Nothing: all tools are off.")
+    late.release()
+    wait_until_drawn(page)
+    expect(sheet.locator("pre")).to_have_text("Nothing: all tools are off.")
 
 
 def test_a_switch_without_a_connection_is_said_to_count_later(served_page: ServedPage) -> None:

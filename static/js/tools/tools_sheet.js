@@ -55,6 +55,9 @@ export async function openToolsSheet(app) {
     exact,
     list,
   ]);
+  // The last of what was asked for: an answer that comes after a later one's is out of date.
+  let lastChange = 0;
+  let lastText = 0;
   draw(first);
 
   function draw({ on, new: isNewOn, tools }) {
@@ -101,17 +104,20 @@ export async function openToolsSheet(app) {
 
   /** Switches, and draws what the server then says, also where it refused. */
   async function change(id, words) {
+    const asked = ++lastChange;
     const ack = await app.aside(lineOf("tools", words));
     if (ack?.done && ack.card) app.notice(say(ack.card.body) || say(ack.card.title));
     const now = await app.attempt(() => toolsApi.tools(session));
+    if (asked !== lastChange) return;
     if (now) draw(now);
     document.getElementById(id)?.focus();
     if (!exact.hidden) await show(exact.dataset.name);
   }
 
   async function show(name) {
+    const asked = ++lastText;
     const told = await app.attempt(() => toolsApi.text(session, protocol.value, name || undefined));
-    if (!told) return;
+    if (!told || asked !== lastText) return;
     exact.dataset.name = name;
     exact.hidden = false;
     exact.textContent = told.text || t("Nothing: all tools are off.");

@@ -135,7 +135,7 @@ def test_a_server_that_never_begins_can_be_stopped_each_time(tmp_path: Path) -> 
             for number in range(1, 4):
                 answering = asyncio.create_task(say(connection, session, "hello"))
                 while client.text(session).count("Starting MCP servers: mute") < number:
-                    assert not answering.done()
+                    assert not answering.done(), answering.result()
                     await asyncio.sleep(0.01)
                 await connection.cancel(session_id=session)
                 assert (await answering).stop_reason == "cancelled"

@@ -39,6 +39,7 @@ def test_tools_are_switched_and_looked_at(served_page: ServedPage) -> None:
     box, name = row.evaluate(tops)
     assert abs(box - name) < 10  # a switch stands beside its name
     sheet.get_by_role("button", name="What the model is told").click()
+    expect(sheet.locator("pre")).to_contain_text('"name": "list_files"')
     expect(sheet.locator("pre")).not_to_contain_text('"name": "run_command"')
     sheet.get_by_label("Protocol").select_option("vcp")
     expect(sheet.locator("pre")).to_contain_text("<<<[TOOL_REQUEST]>>>")
@@ -69,6 +70,23 @@ def test_a_text_that_comes_late_is_not_shown(served_page: ServedPage) -> None:
     late.release()
     wait_until_drawn(page)
     expect(sheet.locator("pre")).to_have_text("Nothing: all tools are off.")
+
+
+def test_what_was_asked_for_last_is_shown_also_where_the_protocol_changes_before_it_came(
+    served_page: ServedPage,
+) -> None:
+    page = opened(served_page)
+    sheet = page.locator(".tools-sheet")
+    sheet.get_by_role("button", name="Show read_file").click()
+    expect(sheet.locator("pre")).to_contain_text('"name": "read_file"')
+    late = HeldRequests(page, "**/tools/text?**")
+    sheet.get_by_role("button", name="What the model is told").click()
+    late.wait()
+    sheet.get_by_label("Protocol").select_option("vcp")
+    expect(sheet.locator("pre")).to_contain_text("tool_name: 「始」list_files「末」")
+    late.release()
+    wait_until_drawn(page)
+    expect(sheet.locator("pre")).to_contain_text("tool_name: 「始」list_files「末」")
 
 
 def test_a_switch_without_a_connection_is_said_to_count_later(served_page: ServedPage) -> None:

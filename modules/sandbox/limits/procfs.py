@@ -83,9 +83,12 @@ def system_shmem() -> int:
 
 
 def may_share_memory(proc_path: str) -> bool:
-    """Return whether the process at *proc_path* shares memory without a file, or hides that."""
+    """Return whether the process at *proc_path* shares memory without a file, or hides that.
+
+    One that has ended, and waits for its parent to learn of it, has none.
+    """
     maps = read_proc(f"{proc_path}/maps")
-    return not maps or _SHARED_MEMORY in maps
+    return _SHARED_MEMORY in maps if maps else resident_bytes(proc_path) > 0
 
 
 def bytes_written(process: int) -> int:

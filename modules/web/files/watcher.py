@@ -7,7 +7,7 @@ works on every file system.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from core.tools import ToolError
@@ -32,7 +32,7 @@ class FolderWatcher:
         self._folders: dict[str, tuple[str, ...]] = {}
         self._files: dict[str, tuple[str, ...]] = {}
         self._last_stamps: dict[str, Stamp] = {}
-        self._last_notes: Mapping[str, tuple[str, str]] | None = None
+        self._last_notes = listing.notes()  # as of now: a page may list, and note, before a poll
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -74,7 +74,7 @@ class FolderWatcher:
     def _notes_changed(self) -> bool:
         """Return whether the notes are others than at the last look."""
         before, self._last_notes = self._last_notes, self._listing.notes()
-        return before is not None and before != self._last_notes
+        return before != self._last_notes
 
     def _last_stamp(self, path: str, now: Stamp) -> Stamp:
         """Return the state in which *path* was last seen; as it is *now* if it never was."""

@@ -47,7 +47,7 @@ export async function openToolsSheet(app) {
     t("Try a call …"),
   );
   const controls = h("div", { class: "buttons" }, protocol, showText, tryOut);
-  protocol.addEventListener("change", () => exact.hidden || show(exact.dataset.name));
+  protocol.addEventListener("change", () => showAgain());
   const dialog = openDialog(t("Tools"), "sheet tools-sheet", [
     switches,
     total,
@@ -58,6 +58,8 @@ export async function openToolsSheet(app) {
   // The last of what was asked for: an answer that comes after a later one's is out of date.
   let lastChange = 0;
   let lastText = 0;
+  /** @type {string | null} the tool whose text was asked for, "" for all of them, null before that */
+  let wanted = null;
   draw(first);
 
   function draw({ on, new: isNewOn, tools }) {
@@ -111,14 +113,18 @@ export async function openToolsSheet(app) {
     if (asked !== lastChange) return;
     if (now) draw(now);
     document.getElementById(id)?.focus();
-    if (!exact.hidden) await show(exact.dataset.name);
+    await showAgain();
+  }
+
+  async function showAgain() {
+    if (wanted !== null) await show(wanted);
   }
 
   async function show(name) {
+    wanted = name;
     const asked = ++lastText;
     const told = await app.attempt(() => toolsApi.text(session, protocol.value, name || undefined));
     if (!told || asked !== lastText) return;
-    exact.dataset.name = name;
     exact.hidden = false;
     exact.textContent = told.text || t("Nothing: all tools are off.");
     const place = [...list.children].find((row) => row.dataset.tool === name);

@@ -163,6 +163,18 @@ def test_a_folder_that_is_gone_is_not_found(project: Project, listing: TreeListi
     assert refused.value.code == "not_found"
 
 
+def test_a_note_made_before_the_first_poll_is_told(project: Project, tmp_path: Path) -> None:
+    (project.root / "a.txt").write_text("one\n")
+    notes = Annotations(project, tmp_path / "notes.json")
+    with contextlib.closing(TreeListing(project, notes)) as listing:
+        told: list[Any] = []
+        watch = FolderWatcher(project, listing, lambda *packet: told.append(packet[2]["folders"]))
+        listing.folder("")
+        notes.set_line_note("a.txt", 1, 1, "mind")
+        watch.poll()
+    assert told == [["*"]]
+
+
 def test_what_changes_between_listing_and_watching_is_told(
     project: Project, listing: TreeListing
 ) -> None:

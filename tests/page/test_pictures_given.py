@@ -83,6 +83,24 @@ def test_pictures_stand_in_the_order_they_were_given(
     assert names == ["first.png", "second.jpg", "third.gif"]
 
 
+def test_a_message_waits_for_what_shows_its_pictures(served_page: ServedPage) -> None:
+    served_page.model.replies += [text_reply("A square.")]
+    page = served_page.open()
+    held = HeldRequests(page, "**/composer/attachments.js*")
+    paste(page, "first.png", picture_file(size=(60, 40)))
+    held.wait()
+    message(page).fill("What is this?")
+    message(page).press("Enter")
+    wait_until_drawn(page)
+    expect(message(page)).to_have_value("What is this?")
+    held.release()
+    expect(page.locator(".attached img")).to_have_count(1)
+    message(page).press("Enter")
+    expect(page.locator(".reply")).to_contain_text("A square.")
+    names = [picture["name"] for picture in served_page.model.requests[0][-1]["pictures"]]
+    assert names == ["first.png"]
+
+
 def test_what_cannot_be_used_is_said(served_page: ServedPage) -> None:
     page = served_page.open()
     paste(page, "broken.png", picture_file()[:40])

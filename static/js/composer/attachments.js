@@ -64,6 +64,11 @@ export class Attachments {
     }
   }
 
+  /** Does the same with what was in the clipboard. @param {File[]} files */
+  addPasted(files) {
+    return this.add(files.map(named));
+  }
+
   async #give(session, file) {
     const most = this.app.state.status?.limits.picture ?? Infinity;
     if (file.size > most) {
@@ -129,3 +134,10 @@ function kept(session) {
 
 const keep = (session, pictures) =>
   session && remember(place(session), pictures.length ? JSON.stringify(pictures) : null);
+
+/** Every picture in a clipboard is called "image.png": one must not replace the one before. */
+function named(file) {
+  if (file.name !== "image.png") return file;
+  const now = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  return new File([file], `image-${now}.png`, { type: file.type });
+}

@@ -50,6 +50,10 @@ export function composer(app) {
   );
   /** @type {import("./attachments.js").Attachments | null} there once a picture was attached */
   let attached = null;
+  /** @type {Promise<void> | null} one for all, so that what is given first comes first */
+  let arriving = null;
+  let awaiting = 0;
+  const isBusy = () => awaiting || attached?.isBusy;
   const thumbnails = h("div", {});
   const form = h(
     "form",
@@ -97,18 +101,28 @@ export function composer(app) {
 
   /** A message needs words or a picture, and waits for a picture that is on its way. */
   function weigh() {
-    send.disabled = Boolean(attached?.isBusy) || !(area.value.trim() || attached?.count);
+    send.disabled = isBusy() || !(area.value.trim() || attached?.count);
   }
 
   /** Does something with the attached pictures, which most people never have. */
   async function withPictures(work) {
-    const { Attachments } = await import("./attachments.js");
-    if (!attached) {
-      attached = new Attachments(app, () => weigh());
-      thumbnails.append(attached.element);
-      attached.enter(session);
+    awaiting += 1;
+    weigh();
+    arriving ??= import("./attachments.js").then(begin);
+    try {
+      await arriving;
+      work(attached);
+    } finally {
+      if (!attached) arriving = null; // did not come, and is to be tried again
+      awaiting -= 1;
+      weigh();
     }
-    work(attached);
+  }
+
+  function begin({ Attachments }) {
+    attached = new Attachments(app, weigh);
+    thumbnails.append(attached.element);
+    attached.enter(session);
   }
 
   function take(text) {
@@ -119,7 +133,7 @@ export function composer(app) {
 
   function submit(now = false) {
     const text = area.value.trimEnd().replace(/^\s+(?!!)/, "");
-    if (attached?.isBusy || !(text || attached?.count) || isTooLong(text)) return;
+    if (isBusy() || !(text || attached?.count) || isTooLong(text)) return;
     area.value = "";
     area.dispatchEvent(new Event("input"));
     completion.close();
@@ -170,7 +184,7 @@ export function composer(app) {
   });
   function addPastedFiles(pasted) {
     const pictures = pasted.filter(isPicture);
-    if (pictures.length) withPictures((shown) => shown.add(pictures));
+    if (pictures.length) withPictures((shown) => shown.addPasted(pictures));
     const others = pasted.filter((file) => !isPicture(file));
     if (others.length) addAndName(others);
   }
@@ -202,14 +216,7 @@ const isPicture = (file) => /^image\/(png|jpeg|webp|gif)$/.test(file.type);
 /** The files of the clipboard; an office program adds a picture to text, which stays text. */
 function pastedFiles(data) {
   const isText = data.types.includes("text/plain") && data.types.includes("text/html");
-  return isText ? [] : [...data.files].map(named);
-}
-
-/** Every picture in a clipboard is called "image.png": one must not replace the one before. */
-function named(file) {
-  if (file.name !== "image.png") return file;
-  const now = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
-  return new File([file], `image-${now}.png`, { type: file.type });
+  return isText ? [] : [...data.files];
 }
 
 /** Enter sends, but never while a Chinese word is being composed. */

@@ -224,8 +224,8 @@ class WebServer:
             lambda: list(commands.values()),
             lambda: tools.specs,
         )
-        receipts = ReceiptsApi(self.registry)
-        changes = ChangesApi(config.project, self.registry, self._listing.stat_cache)
+        shown = (config.project, self.registry, self._listing.stat_cache)
+        receipts, changes = ReceiptsApi(*shown), ChangesApi(*shown)
         pictures = PicturesApi(self.registry)
         models = ModelApi(self.registry)
         previews = PreviewApi(self.registry)

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from core.redaction import map_strings
 from modules.checks.feature import Checks
+from modules.files.project import Project
+from modules.web.files.stat_cache import StatCache, stamp_of
 from modules.web.files.watcher import MAX_WATCHED
 from modules.web.http.errors import as_api_errors
 from modules.web.http.routes import route
@@ -15,10 +17,15 @@ from utils.text.codec import to_plain
 
 
 class ReceiptsApi:
-    """Answers about the receipts of the sessions of *registry*."""
+    """Answers about the receipts of the sessions of *registry*, which rest on files of *project*.
 
-    def __init__(self, registry: SessionRegistry) -> None:
+    *stat_cache* records the states of these files in which the receipts were judged.
+    """
+
+    def __init__(self, project: Project, registry: SessionRegistry, stat_cache: StatCache) -> None:
+        self._project = project
         self._registry = registry
+        self._stat_cache = stat_cache
 
     @route(
         "GET",
@@ -35,8 +42,10 @@ class ReceiptsApi:
         if checks is None:
             return {"receipts": [], "files": []}
         with as_api_errors():
+            files = checks.files_to_watch(MAX_WATCHED)
+            for path in files:
+                self._stat_cache.record(visible(path), stamp_of(self._project.stat(path)))
             found = checks.receipts_by_turn()
-            files = checks.files_to_watch(MAX_WATCHED) if found else []
         receipts = [{"turn": turn, **to_plain(receipt)} for turn, receipt in found]
         told = map_strings(receipts, runner.terminal.redact)
-        return {"receipts": told, "files": [visible(path) for path in files]}
+        return {"receipts": told, "files": [visible(path) for path in files if found]}

@@ -19,6 +19,7 @@ class LiveReceipts {
   /** @type {Map<number, (receipts: Receipt[]) => void>} by turn */
   #shown = new Map();
   #timer = 0;
+  #asked = 0;
 
   /** @param {import("../app.js").App} app */
   constructor(app) {
@@ -43,9 +44,10 @@ class LiveReceipts {
 
   async #ask() {
     this.#timer = 0;
+    const asked = (this.#asked += 1);
     const { session } = this.app.state;
     const answer = await this.app.attempt(() => request("GET", `/api/sessions/${session}/receipts`));
-    if (!answer || session !== this.app.state.session) return;
+    if (!answer || asked !== this.#asked || session !== this.app.state.session) return;
     for (const [turn, update] of this.#shown) update(answer.receipts.filter((one) => one.turn === turn));
     this.app.receiptPaths = answer.files;
     this.app.emit("watch");

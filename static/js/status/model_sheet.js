@@ -58,6 +58,7 @@ export async function openModelSheet(app) {
     names,
     h("button", { type: "submit" }, t("Use this model")),
   );
+  let changes = 0;
   const forget = button({ class: "small", on: { click: forgetAll } }, t("Forget what was learnt"));
   openDialog(t("Model and server"), "sheet model-sheet", [
     form,
@@ -97,9 +98,10 @@ export async function openModelSheet(app) {
 
   /** Sends *wanted*; what the server then says is drawn, also where it refused. */
   async function change(wanted, focused = "") {
+    const mine = (changes += 1);
     const told = await app.attempt(() => api.changeModel(session, wanted));
     const now = told ?? (await app.attempt(() => api.model(session)));
-    if (now) draw(now);
+    if (now && mine === changes) draw(now); // else a later one has the say
     if (focused) document.getElementById(focused)?.focus();
     if (told && wanted.model) app.notice(t("The model is {name}.", { name: told.model }));
   }

@@ -15,6 +15,7 @@ export async function openPromptSheet(app) {
   const [, label, ...totals] = rows.at(-1).map(say);
   const total = h("p", { class: "muted" }, `${label}: ${figures(totals)}`);
   const shown = h("div", { class: "prompt-shown" });
+  let asked = 0;
   openDialog(t("What the model read"), "sheet prompt-sheet", [total, list, shown]);
 
   function row(cells) {
@@ -39,8 +40,9 @@ export async function openPromptSheet(app) {
 
   /** Shows a step below the list: all of it, or its "diff" to the one before. */
   async function show(number, how = "") {
+    const mine = (asked += 1);
     const ack = await app.aside(lineOf("context", `${number} ${how}`));
-    if (!ack?.done) return;
+    if (!ack?.done || mine !== asked) return;
     for (const item of list.children)
       item.firstChild.setAttribute("aria-pressed", String(item.dataset.number === number));
     const words = how ? t("All of it") : t("What changed since the step before");

@@ -16,7 +16,8 @@ from utils.i18n import Phrase, phrase
 MAX_LINES = 40
 _MOST_GOALS, _MOST_DECISIONS, _MOST_QUESTIONS = 10, 12, 5
 _MAX_LENGTH = 200  # characters of a line
-_QUESTION = re.compile(r"[^.!?。\uff01\uff1f\n]*[?\uff1f]")
+_SENTENCE_END = re.compile(r"(?<=[.!?。\uff01\uff1f\n])")
+_QUESTION_MARKS = ("?", "\uff1f")
 _SMALL_TALK = re.compile(
     r"(?:ok(?:ay)?|thanks?(?: you| a lot)?|great|good|fine|yes|no|go on|continue"
     r"|好的?|谢谢|多谢|收到|明白|继续|是的?|不)\W*",
@@ -97,7 +98,8 @@ def _open_questions(records: Sequence[Record]) -> list[str]:
     if not spoken or not isinstance(spoken[-1], Assistant):
         return []
     end = spoken[-1].text.rstrip().rpartition("\n\n")[2]
-    return [_first_line(asked) for asked in _QUESTION.findall(end) if len(asked.strip()) > 1]
+    sentences = (sentence.strip() for sentence in _SENTENCE_END.split(end))
+    return [_first_line(s) for s in sentences if s.endswith(_QUESTION_MARKS) and len(s) > 1]
 
 
 def _first_line(text: str) -> str:

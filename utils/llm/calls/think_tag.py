@@ -29,14 +29,14 @@ _ANSWER_HEADS = (
 )
 """What gpt-oss and others put between their thoughts and their answer."""
 
-_LONE_END = re.compile(r"\s*</think(?:ing)?>[ \t]*(?:\n\s*|\Z)")
+_LONE_END = re.compile(r"</think(?:ing)?>[ \t]*(?:\n\s*|\Z)")
 """End of a thought whose begin the server put into the prompt."""
-_END_TOKENS = re.compile(
-    r"(?:\s*(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return)\|>|</s>|<end_of_turn>"
-    r"|<｜end▁of▁sentence｜>|<\|END_RESPONSE\|>|<\|end_of_solution\|>))+\s*\Z"
+_END_TOKENS = (
+    *(f"<|{name}|>" for name in ("im_end", "eot_id", "eom_id", "endoftext", "end_of_text")),
+    *("<|end|>", "<|return|>", "</s>", "<end_of_turn>", "<｜end▁of▁sentence｜>"),
+    *("<|END_RESPONSE|>", "<|end_of_solution|>"),
 )
 """Tokens that end a reply, of servers that let them through."""
-_ANSWER_END = re.compile(r"\s*</answer>\s*\Z")
 
 
 def part_answer(text: str) -> tuple[str, str]:
@@ -44,15 +44,33 @@ def part_answer(text: str) -> tuple[str, str]:
 
     The tokens of the model that end it belong to neither.
     """
-    text = _END_TOKENS.sub("", text)
+    text = _without_end(text, _END_TOKENS)
     if "<answer>" not in text:  # its begin was taken off
-        text = _ANSWER_END.sub("", text)
+        text = _without_end(text, ("</answer>",))
     end = _LONE_END.search(text)
     if end is None or "<think" in text[: end.start()]:
         return "", text
-    if CodeTracker().is_open_after(text[: end.start()]):
+    thought = text[: end.start()].rstrip()
+    if CodeTracker().is_open_after(thought):
         return "", text
-    return text[: end.start()], text[end.end() :]
+    return thought, text[end.end() :]
+
+
+def _without_end(text: str, tokens: tuple[str, ...]) -> str:
+    """Return *text* without the *tokens* at its end and the white space round them.
+
+    Time is linear in the text.
+    """
+    end = len(text)
+    is_found = False
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        token = next((one for one in tokens if text.endswith(one, 0, end)), "")
+        if not token:
+            return text[:end] if is_found else text
+        end -= len(token)
+        is_found = True
 
 
 class _State(Enum):

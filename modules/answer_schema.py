@@ -115,7 +115,8 @@ class AnswerSchema:
     def _check_end(self) -> None:
         """Raise `_BadReference` for a schema that asks itself about one and the same value."""
         try:
-            for value in (None, {}, []):
+            values: tuple[Any, ...] = (None, {}, [])
+            for value in values:
                 deque(self._validator.iter_errors(value), maxlen=0)
         except RecursionError:
             raise _BadReference(phrase("it refers to itself without end")) from None

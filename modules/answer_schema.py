@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any
 from core.feature import Feature, Section
 from core.hooks import ProvidesContext
 from utils.i18n import BadUsage, Phrase, Text, UserError, phrase
+from utils.text.clean import visible
 from utils.text.strict_json import read_json
 
 _MAX_BYTES = 200_000
 _MAX_REASON = 500  # characters
+_REFERENCES = {"$ref", "$dynamicRef"}  # keywords whose value is an address
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 
 
@@ -25,6 +28,14 @@ class InvalidAnswer(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class _BadReference(Exception):
+    """A schema refers to what it may not; *why* says to what."""
+
+    def __init__(self, why: Phrase) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class AnswerSchema:
@@ -60,21 +71,67 @@ class AnswerSchema:
         except ImportError:  # an environment of an older version
             raise _refused(path, phrase("the package jsonschema is not installed")) from None
         try:
-            self._validator.check_schema(self._schema)
+            self._kind.check_schema(self._schema)
+            self._check_references()
+            self._check_end()
         except SchemaError as error:
             place = "/".join(map(str, error.absolute_path))
             why = f"{place}: {error.message}"[:_MAX_REASON].removeprefix(": ")
             raise _refused(path, why) from None
+        except _BadReference as error:
+            raise _refused(path, error.why) from None
         except RecursionError:
             raise _refused(path, phrase("it is no JSON: {why}", why="nested too deep")) from None
 
+    def _check_references(self) -> None:
+        """Follow all references. Raises `_BadReference`, and `SchemaError` for a bad target."""
+        from jsonschema_specifications import REGISTRY
+        from referencing.exceptions import Unresolvable
+        from referencing.jsonschema import specification_with
+
+        draft = specification_with(self._kind.META_SCHEMA["$schema"])
+        whole = draft.create_resource(self._schema)
+        waiting = [(whole, REGISTRY.resolver_with_root(whole))]
+        seen: set[int] = set()
+        while waiting:
+            part, resolver = waiting.pop()
+            if not isinstance(part.contents, dict) or id(part.contents) in seen:
+                continue
+            seen.add(id(part.contents))
+            for keyword in _REFERENCES & part.contents.keys():
+                reference = part.contents[keyword]
+                if not isinstance(reference, str):  # older drafts say nothing of it
+                    raise _BadReference(phrase("{place} is no text", place=keyword))
+                try:
+                    target = resolver.lookup(reference)
+                except (Unresolvable, ValueError):  # or no address at all
+                    raise _BadReference(_not_in_it(reference)) from None
+                self._kind.check_schema(target.contents)  # wherever it stands
+                waiting.append((draft.create_resource(target.contents), target.resolver))
+            for inner in part.subresources():
+                if isinstance(inner.contents, dict):
+                    waiting.append((inner, resolver.in_subresource(inner)))
+
+    def _check_end(self) -> None:
+        """Raise `_BadReference` for a schema that asks itself about one and the same value."""
+        try:
+            values: tuple[Any, ...] = (None, {}, [])
+            for value in values:
+                deque(self._validator.iter_errors(value), maxlen=0)
+        except RecursionError:
+            raise _BadReference(phrase("it refers to itself without end")) from None
+
+    @cached_property
+    def _kind(self) -> Any:
+        from jsonschema.validators import Draft202012Validator, validator_for
+
+        return validator_for(self._schema, default=Draft202012Validator)
+
     @cached_property
     def _validator(self) -> Any:
-        from jsonschema.validators import Draft202012Validator, validator_for
         from referencing import Registry
 
-        kind = validator_for(self._schema, default=Draft202012Validator)
-        return kind(self._schema, registry=Registry())
+        return self._kind(self._schema, registry=Registry())
 
     @property
     def text(self) -> str:
@@ -134,6 +191,12 @@ def retry_message(reason: str) -> str:
     return (
         f"That is not valid by the JSON schema of the answer: {reason}\n"
         "Give the answer again: the JSON alone."
+    )
+
+
+def _not_in_it(reference: str) -> Phrase:
+    return phrase(
+        "it refers to {ref}, which is not in it, and nothing is fetched", ref=visible(reference)
     )
 
 

@@ -41,6 +41,16 @@ def schema_of(tmp_path: Path, value: Any) -> AnswerSchema:
         ('{"not":' * 300 + "{}" + "}" * 300, "nested too deep"),
         ({"type": "strange"}, "type: 'strange' is not valid"),
         ({"properties": {"a": {"minimum": "x"}}}, "properties/a/minimum: 'x' is not of type"),
+        ({"$id": 5}, "$id: 5 is not of type"),
+        ({"$ref": "http://["}, "it refers to http://[, which is not in it"),
+        ({"items": {"$ref": "other.json"}}, "it refers to other.json, which is not in it"),
+        ({"anyOf": [{"$ref": "#/$defs/a"}]}, "it refers to #/$defs/a, which is not in it"),
+        ({"$ref": "#/allOf/x", "allOf": [{}]}, "it refers to #/allOf/x, which is not in it"),
+        ({"$ref": "#/a/b", "a": {"b": {"$ref": "c"}}}, "it refers to c, which is not in it"),
+        ({"$ref": "#/a", "a": {"type": "strange"}}, "type: 'strange' is not valid"),
+        ({"$ref": "#/a", "a": [1]}, "[1] is not of type"),
+        ({"allOf": [{"$ref": "#"}]}, "it refers to itself without end"),
+        ({"$schema": "http://json-schema.org/draft-04/schema#", "$ref": 5}, "$ref is no text"),
     ],
 )
 def test_a_bad_schema_is_one_sentence(tmp_path: Path, value: Any, told: str) -> None:
@@ -75,16 +85,34 @@ def test_the_answer_is_the_json_alone(tmp_path: Path) -> None:
             schema.answer_in(bad)
 
 
-def test_nothing_is_fetched(tmp_path: Path) -> None:
-    with Simulator([]) as server:
-        schema = schema_of(tmp_path, {"$ref": f"{server.url}/schema.json"})
-        with pytest.raises(InvalidAnswer, match="which is not in it"):
-            schema.answer_in("1")
-        assert server.requests == []
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+        {"properties": {"$ref": {"type": "string"}}, "examples": [{"$ref": "no reference"}]},
+        {"$id": "http://x.test/a", "$ref": "b", "$defs": {"b": {"$id": "b"}}},
+        {"properties": {"next": {"$ref": "#"}}},
+        {"$anchor": "top", "properties": {"next": {"$ref": "#top"}}},
+    ],
+)
+def test_what_a_schema_holds_it_may_refer_to(tmp_path: Path, value: Any) -> None:
+    assert schema_of(tmp_path, value).answer_in("{}") == "{}"
 
 
-def onefold(tmp_path: Path, script: list[Step], *argv: str) -> tuple[Any, Simulator]:
-    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+def test_nothing_is_fetched_and_no_model_is_asked(tmp_path: Path) -> None:
+    with Simulator([]) as elsewhere:
+        schema = {"properties": {"name": {"$ref": f"{elsewhere.url}/schema.json"}}}
+        done, server = onefold(tmp_path, [], "-p", "go", schema=schema)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"it refers to {elsewhere.url}/schema.json, which is not in it" in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert elsewhere.requests == server.requests == []
+
+
+def onefold(
+    tmp_path: Path, script: list[Step], *argv: str, schema: Any = SCHEMA
+) -> tuple[Any, Simulator]:
+    (tmp_path / "schema.json").write_text(json.dumps(schema))
     project = tmp_path / "demo"
     project.mkdir()
     with Simulator(script) as server:

@@ -17,6 +17,7 @@ from modules.translator import Translator
 from utils.system.streams import print_error
 
 if TYPE_CHECKING:
+    from core.hooks import ProvidesWarnings
     from core.main_terminal import MainTerminal
     from modules.answer_schema import AnswerSchema
     from modules.app_context import AppContext
@@ -53,7 +54,7 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
             fails_on_red=settings.verify == "true",
         )
         prepare_for_task(terminal, schema)
-        tell_of_budget(terminal, translator)
+        tell_what_is_not_kept(terminal, settings, translator)
         from modules.cli.print_task import run_task
 
         typed = options.task or ""
@@ -85,12 +86,19 @@ def prepare_for_task(terminal: MainTerminal, schema: AnswerSchema | None) -> Non
         answer_format.schema = schema
 
 
-def tell_of_budget(terminal: MainTerminal, translator: Translator) -> None:
-    """Say where no budget can be kept: a program would not hear of it otherwise."""
+def tell_what_is_not_kept(
+    terminal: MainTerminal, settings: Settings, translator: Translator
+) -> None:
+    """Say where no budget and no trace can be kept: a program would not hear of it otherwise."""
     from modules.spending.feature import Spending
 
-    if spending := terminal.features.find(Spending):
-        for warning in spending.warnings():
+    found: list[ProvidesWarnings | None] = [terminal.features.find(Spending)]
+    if settings.trace:
+        from modules.trace import Trace
+
+        found.append(terminal.features.find(Trace))
+    for feature in filter(None, found):
+        for warning in feature.warnings():
             print_error(translator.render(warning))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -137,6 +138,7 @@ class McpServers(
         self._limits = limits
         self._hide = hide
         self._handle: SessionHandle | None = None
+        self._lock = threading.RLock()  # a screen looks while a turn begins
         self._servers: Servers | None = None
         self._given: Mapping[str, Mapping[str, Any]] = {}
         self._was_looked = False
@@ -159,23 +161,25 @@ class McpServers(
         """Let *servers* count beside those of the files as long as this session is open: by name,
         each as the person's own file would have it. They take the place of those given before, and
         the next request has a new list."""
-        if servers == self._given:
-            return
-        self._given, self._listed, self._was_asked = servers, None, False
-        self._was_looked = self._servers is not None
-        if self._servers is not None:
-            self._servers.give(servers)
+        with self._lock:
+            if servers == self._given:
+                return
+            self._given, self._listed, self._was_asked = servers, None, False
+            self._was_looked = self._servers is not None
+            if self._servers is not None:
+                self._servers.give(servers)
         self._on_change()
 
     def _found(self) -> Servers | None:
         """Return the servers, None where none is configured; the files are read once a session."""
-        if not self._was_looked:
-            self._was_looked = True
-            if self._servers is not None:
-                self._servers.load()
-            elif self._given or self._has_files():
-                self._servers = self._new_servers()
-        return self._servers
+        with self._lock:
+            if not self._was_looked:
+                self._was_looked = True
+                if self._servers is not None:
+                    self._servers.load()
+                elif self._given or self._has_files():
+                    self._servers = self._new_servers()
+            return self._servers
 
     def _has_files(self) -> bool:
         if self._data.mcp_servers.exists():
@@ -223,17 +227,18 @@ class McpServers(
         servers = self._found()
         if servers is None:
             return {}
-        if self._is_stale:
-            from modules.mcp_client.server_tools import server_tools
+        with self._lock:
+            if self._is_stale:
+                from modules.mcp_client.server_tools import server_tools
 
-            self._is_stale = False
-            self._known = {
-                tool.name: tool
-                for config in servers.usable()
-                if (listing := servers.listing(config))
-                for tool in server_tools(config, listing, self._call, self._read)
-            }
-        return self._known
+                self._is_stale = False
+                self._known = {
+                    tool.name: tool
+                    for config in servers.usable()
+                    if (listing := servers.listing(config))
+                    for tool in server_tools(config, listing, self._call, self._read)
+                }
+            return self._known
 
     # --- the list of the model -------------------------------------------------------------------
 
@@ -296,10 +301,14 @@ class McpServers(
 
     def before_request(self) -> None:
         """Make the list, once the person had the say on whose servers count."""
-        if self._was_asked and self._listed is None:
+        while self._was_asked and self._listed is None:
             self._was_asked = False  # whoever stops it here is asked anew, inside of a turn
-            self._listed = self._new_list()
-            self._was_asked = True
+            given = self._given
+            listed = self._new_list()
+            with self._lock:
+                self._was_asked = True
+                if given is self._given:  # else others were given meanwhile
+                    self._listed = listed
 
     def _new_list(self) -> tuple[Tool, ...]:
         servers = self._found()
@@ -495,8 +504,9 @@ class McpServers(
         completes="next_words",
     )
     def mcp(self, argument: str) -> Card:
-        self._was_looked = False
-        servers = self._found()
+        with self._lock:
+            self._was_looked = False
+            servers = self._found()
         if servers is None:
             return TextCard(
                 phrase("No MCP server is configured."),

@@ -96,7 +96,6 @@ class Servers:
         """Read both files as they are now; what runs already goes on as it began."""
         self.problems = []
         own = self._read(str(self.own_file.path), self._own_data, self._variables, is_own=True)
-        self._project_digest, self.project_text = "", ""
         theirs = self._read(PROJECT_FILE, self._project_data, None, is_own=False)
         own = _without_twins([*own, *self._given])
         names = {config.prefix for config in own}
@@ -132,14 +131,17 @@ class Servers:
         return self.own_file.read() if self.own_file.stamp() else b""
 
     def _project_data(self) -> bytes:
-        if self._project.stat(PROJECT_FILE) is None:
-            return b""
-        data = self._project.read_bytes(PROJECT_FILE, MAX_BYTES)
-        if len(data) > MAX_BYTES:
-            raise ConfigError(phrase("it is too long"))
-        self._project_digest = content_digest("mcp", data)
-        self.project_text = shown_config(data)
-        return data
+        digest, text = "", ""
+        try:
+            if self._project.stat(PROJECT_FILE) is None:
+                return b""
+            data = self._project.read_bytes(PROJECT_FILE, MAX_BYTES)
+            if len(data) > MAX_BYTES:
+                raise ConfigError(phrase("it is too long"))
+            digest, text = content_digest("mcp", data), shown_config(data)
+            return data
+        finally:  # at once: a turn may look at what was allowed while a person reads anew
+            self._project_digest, self.project_text = digest, text
 
     @property
     def configs(self) -> Sequence[ServerConfig]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from core.loop.turn import drive
 from tests.assembly import SETTINGS, AssembledTerminal, assembled_terminal
 from tests.scripted_model import call_reply, text_reply
 
+ROOT = Path(__file__).parents[2]
 SCRIPT = [call_reply("read_file", path="no-such"), text_reply("the answer")]
 
 
@@ -138,3 +142,22 @@ def test_what_takes_the_place_of_the_file_meanwhile_is_not_written(
     with assembled_terminal(tmp_path, *[list(one) for one in script]) as made:
         say(made, "hi")
     assert path.read_text() == ""
+
+
+def test_a_program_hears_that_there_is_no_trace(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "main.py"), "--offline", "--trace", "none/a.jsonl", "-p", "hi"],
+        cwd=project,
+        env={**os.environ, "ONEFOLD_DATA_DIR": str(tmp_path / "data")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout
+    assert done.stderr.count("\n") == 1
+    assert f"The trace {project / 'none' / 'a.jsonl'} cannot be written: No such" in done.stderr

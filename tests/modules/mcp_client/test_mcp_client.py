@@ -30,8 +30,10 @@ from core.loop.turn import drive
 from core.tools import Risk
 from modules.acp.questions import options_of
 from modules.mcp_client.config import parse_config, shown_config
+from modules.mcp_client.feature import McpServers
 from modules.mcp_client.listing import Listing, OfferedTool
 from modules.mcp_client.server_tools import server_tools
+from modules.mcp_client.servers import Servers
 from modules.translator import Translator
 from tests.assembly import SETTINGS, AssembledTerminal, HermeticSettings, assembled_terminal
 from tests.modules.sandbox.sandbox_home import wait_until
@@ -602,3 +604,46 @@ def test_stop_ends_a_call_and_its_program(tmp_path: Path) -> None:
         assert rows(made, "/mcp")[0][1] == "starts when it is needed"
         made.model.replies.clear()
         assert states(say(made, call_reply("raw__echo", id="2"), line="b")) == ["done"]
+
+
+def test_a_screen_that_looks_first_takes_no_server_from_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = McpServers._new_servers
+    found: list[object] = []
+
+    def hold(feature: McpServers) -> Servers:
+        turn = threading.Thread(target=lambda: found.append(feature._found()))
+        turns.append(turn)
+        turn.start()
+        turn.join(1.0)  # it may only end once the servers are there
+        return make(feature)
+
+    turns: list[threading.Thread] = []
+    monkeypatch.setattr(McpServers, "_new_servers", hold)
+    with session(tmp_path, {"raw": RAW}) as made:
+        feature = made.terminal.features.find(McpServers)
+        assert feature
+        feature.prompt_commands()  # as an editor is told of them, and the page
+        turns[0].join()
+        assert found == [feature._found()] != [None]
+
+
+def test_servers_that_are_given_while_others_start_are_listed_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = McpServers._start
+
+    def give_meanwhile(feature: McpServers, *arguments: Any) -> None:
+        start(feature, *arguments)
+        feature.give({"later": RAW})
+
+    with session(tmp_path, {}) as made:
+        feature = made.terminal.features.find(McpServers)
+        assert feature
+        feature.give({"sooner": RAW})
+        monkeypatch.setattr(McpServers, "_start", give_meanwhile)
+        say(made)
+        names = {tool["function"]["name"] for tool in made.model.tool_lists[0]}
+        assert "later__look" in names
+        assert "sooner__look" not in names

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.undo.undo_cards import diff_card
 from modules.sandbox.sandbox import Program, Result
 from tests.modules.checkpoints.folders import checkpoints
 from tests.modules.checkpoints.test_git_state import (
@@ -155,6 +156,9 @@ def test_what_the_person_did_in_the_main_work_tree_stays(
     commit = f"git checkout -q kept; {COMMIT}; git tag theirs"
     subprocess.run(["bash", "-ec", commit], cwd=main_tree, check=True)
     theirs = own_state(main_tree)
+    (of_git,) = [one for one in points.diff(before.id, after.id) if one.path == ".git"]
+    shown = diff_card(points, before.id, after.id, of_git)
+    assert str(shown.note).startswith("its state: branches, HEAD")
     assert not points.undo(before.id, after.id).skipped
     assert own_state(main_tree) == theirs
     assert git(linked.project, "rev-parse", "theirs") == git(linked.project, "rev-parse", "kept")

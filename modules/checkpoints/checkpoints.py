@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.cards import Change
 from modules.checkpoints.clone.clone import ProjectClone
@@ -20,6 +21,7 @@ from modules.checkpoints.restore.operations import Plan, Skipped
 from modules.checkpoints.restore.plan import plan_undo
 from modules.checkpoints.snapshot.diff import TreeDiff, TreeDigests, lookup, walk
 from modules.checkpoints.snapshot.entries import EXPECTED_REASONS, Entry
+from modules.checkpoints.snapshot.linked_repository import scan_linked
 from modules.checkpoints.snapshot.scanner import Scanner
 from modules.checkpoints.store.gc import collect
 from modules.checkpoints.store.index import CheckpointIndex, JournalEntry, ScanStamp, Snapshot
@@ -32,6 +34,9 @@ from modules.checkpoints.undo.undo_results import FinishedOperation, UndoResult
 from modules.files.own_code import OwnCode
 from utils.i18n import Phrase, UserError, phrase
 
+if TYPE_CHECKING:
+    from modules.files.git.linked_tree import LinkedTree
+
 
 class InterruptedOperation(UserError):
     """The rest of an operation cannot be done any more; what was done of it stays."""
@@ -41,12 +46,12 @@ class Checkpoints:
     """The states of the folder *root*, kept in the folder *store*.
 
     Everything is stored, hidden and ignored files too, but for what is in a `.git` (of the
-    project's own the state is: branches, HEAD, index, stash and what is under way; see
-    `state_names`), files above *file_cap* bytes and, once the store has *total_cap* bytes, new
-    content; a snapshot says what it could not hold. Owners and attributes are put back as far as
-    the system lets us; access times are not kept. Symbolic links are never followed. *keep_days* is
-    how long a state can be gone back to after it was last seen. *protected* folders are left out,
-    as the store itself is, and so is what is in *own_code*, by its name.
+    project's own, or that it is linked to, the state is: branches, HEAD, index, stash and what is
+    under way; see `state_names`), files above *file_cap* bytes and, once the store has *total_cap*
+    bytes, new content; a snapshot says what it could not hold. Owners and attributes are put back
+    as far as the system lets us; access times are not kept. Symbolic links are never followed.
+    *keep_days* is how long a state can be gone back to after it was last seen. *protected* folders
+    are left out, as the store itself is, and so is what is in *own_code*, by its name.
 
     The folder is held open: what is later put in its place is not touched. Threads and processes
     may share a store; they wait for each other. Everything raises `UserError` when the store cannot
@@ -390,18 +395,30 @@ class Checkpoints:
             self.objects.put_compressed(encoded)
             return Entry(stat.S_IFDIR, 0, 0, 0, 0, 0, content), []
         previous = self._last.root if self._last else None
-        previous_ns, excluded = self._checked_ns, self._excluded
+        repository, not_stored = scan_linked(
+            self.objects, self._root_path, previous, self._repository_scanner
+        )
         scanner = Scanner(
             self.objects,
             self._root_fd,
             self._quotas,
             previous,
-            previous_ns,
-            excluded,
+            self._checked_ns,
+            self._excluded,
             self._own_code,
+            repository,
         )
         root = scanner.run()
-        return root, sorted(pair for pair in scanner.not_stored if pair[1] not in EXPECTED_REASONS)
+        not_stored += scanner.not_stored
+        return root, sorted(pair for pair in not_stored if pair[1] not in EXPECTED_REASONS)
+
+    def _repository_scanner(
+        self, descriptor: int, previous: Entry | None, tree: LinkedTree
+    ) -> Scanner:
+        checked_ns, excluded = self._checked_ns, self._excluded
+        return Scanner(
+            self.objects, descriptor, self._quotas, previous, checked_ns, excluded, tree=tree
+        )
 
     def _record_snapshot(
         self, root: Entry, stamp: ScanStamp, not_stored: list[tuple[str, str]]

@@ -47,6 +47,7 @@ EXPORTS = {
     "git.index_file": ["BadIndex", "read_index"],
     "git.isolated_git": ["IsolatedGit", "has_git", "isolated_git", "isolated_repository"],
     "git.lfs": ["OBJECTS", "take_objects"],
+    "git.linked_tree": ["LinkedTree", "linked_tree"],
     "git.new_repository": ["NEW_CONFIG", "follow", "make_repository"],
     "git.repository": ["config_environment", "find_work_tree", "output_fields"],
     "git.secret_scan": [

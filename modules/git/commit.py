@@ -151,7 +151,9 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         if names := self._paths_with_secrets(arguments.get("paths") or ()):
             reason = phrase("It would publish the secrets in {names}.", names=", ".join(names))
             return AlwaysAskReason(reason.template, reason.values)
-        if (self._project.root / ".git").is_dir():
+        from modules.files.git.linked_tree import linked_tree  # with git, for commits only
+
+        if (self._project.root / ".git").is_dir() or linked_tree(self._project.root):
             return None  # undo holds it
         return phrase(
             "It writes to a repository outside of the project, which checkpoints do not hold."

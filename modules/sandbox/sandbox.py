@@ -65,9 +65,8 @@ _NOT_LENT_GIT = phrase(
     "Run it again."
 )
 _READ_ONLY_GIT = phrase(
-    "Here .git is read-only to programs, for the repository is of another kind (a linked work "
-    "tree, extensions, or objects elsewhere): the person has to do what changes it, but for "
-    "commits."
+    "Here .git is read-only to programs, for the repository is of another kind (extensions, links, "
+    "or objects elsewhere): the person has to do what changes it, but for commits."
 )
 _HOME_WITHHELD = phrase(
     "The home folder was an empty one, which is gone now: the usual one is too large, and a "
@@ -505,8 +504,8 @@ def _git_lent(plan: MountPlan, stand_in: GitStandIn, notes: list[Phrase]) -> Ite
 
 
 def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
-    """Return *plan* with *stand_in* in the place of the project's `.git`, if that can be."""
-    git, is_new = plan.project / ".git", ".git" in plan.mount_points
+    """Return *plan* with *stand_in* in the place of the project's repository, if that can be."""
+    git, is_new = stand_in.place, ".git" in plan.mount_points
     hidden = [path for path in plan.hidden if not (is_new and path == git)]
     blocked = (*hidden, *plan.own_code, *plan.protected_links, *(p for p, _ in plan.replaced))
     if any(git in (path, *path.parents) for path in blocked):
@@ -517,6 +516,7 @@ def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
     return replace(
         plan,
         git_stand_in=stand_in.folder(is_new=is_new),
+        git_place=git,
         git_hooks=stand_in.hooks(),
         git_modules=git / "modules" if submodules.plain else None,
         git_lfs=stand_in.lfs(),

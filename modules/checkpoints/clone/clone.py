@@ -15,7 +15,7 @@ from modules.checkpoints.restore.atomic_file import matches_stat
 from modules.checkpoints.restore.operations import Skipped
 from modules.checkpoints.snapshot import dirfd, metadata
 from modules.checkpoints.snapshot.diff import walk
-from modules.checkpoints.snapshot.entries import REASONS, Entry
+from modules.checkpoints.snapshot.entries import LINKED_GIT, REASONS, Entry
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from utils.i18n import phrase
 
@@ -47,7 +47,8 @@ class ProjectClone:
                     (self.target / path).mkdir(mode=0o700)
                 folders.append((path, entry))
             elif entry.not_stored_reason == "git":
-                self._copy_git(path)
+                if path != LINKED_GIT:
+                    self._copy_git(path)
             elif entry.not_stored_reason != "ours":
                 self._create(path, entry)
         for path, entry in reversed(folders):

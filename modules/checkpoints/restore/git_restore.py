@@ -17,6 +17,7 @@ from modules.checkpoints.snapshot.diff import git_contents, lookup, walk
 from modules.checkpoints.snapshot.entries import GIT, REASONS, Entry
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from modules.files.git.isolated_git import isolated_git, isolated_repository
+from modules.files.git.linked_tree import linked_tree
 from modules.files.git.state_changes import (
     GitState,
     GitStateChange,
@@ -57,11 +58,11 @@ def restore_git(
         _check_place(root_fd, root)
         if old is None or new is None:
             return move_repository(objects, root, old, new, kept)
-        _check_repository(root)
+        repository = _repository(root, old, new)
         found = changes_between(*_states(objects, old, new))
         changes = [change for change in found if not is_of_remote(change.name)]
         _check_objects(root, changes)
-        apply_changes(root / GIT, changes)
+        apply_changes(repository, changes)
     except (StateMoved, ValueError) as error:
         inner = error.name if isinstance(error, StateMoved) else ""
         name = visible(f"{GIT}/{inner}".rstrip("/"))
@@ -96,9 +97,20 @@ def _check_place(root_fd: int, root: Path) -> None:
         raise StateMoved("")
 
 
-def _check_repository(root: Path) -> None:
-    if not stat.S_ISDIR((root / GIT).lstat().st_mode):
+def _repository(root: Path, old: Entry, new: Entry) -> Path:
+    """Return the repository in *root*, or the one that it is linked to if that is *old* and *new*.
+
+    Raises `StateMoved`.
+    """
+    if stat.S_ISDIR((root / GIT).lstat().st_mode):
+        return root / GIT
+    tree = linked_tree(root)
+    if tree is None:
         raise StateMoved("")
+    status = tree.common.stat()
+    if not (status.st_dev, status.st_ino) == old.identity == new.identity:
+        raise StateMoved("")
+    return tree.common
 
 
 def _states(objects: ObjectStore, old: Entry, new: Entry) -> tuple[GitState, GitState]:
@@ -127,13 +139,12 @@ def _check_objects(root: Path, changes: Sequence[GitStateChange]) -> None:
     places = {split_submodule(change.name)[0] for change in changes}
     for place in sorted(places):
         own = [change for change in changes if split_submodule(change.name)[0] == place]
-        _check_objects_in(root / GIT / place, sorted(set(_object_ids(own))))
+        _check_objects_in(root, place, sorted(set(_object_ids(own))))
 
 
-def _check_objects_in(repository: Path, ids: Sequence[bytes]) -> None:
+def _check_objects_in(root: Path, place: str, ids: Sequence[bytes]) -> None:
     try:
-        is_own = repository.name == GIT
-        git = isolated_git(repository.parent) if is_own else isolated_repository(repository)
+        git = isolated_repository(root / GIT / place) if place else isolated_git(root)
         if not ids or git is None:
             return
         stdin = b"".join(one + b"\n" for one in ids)

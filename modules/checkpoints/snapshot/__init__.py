@@ -3,6 +3,8 @@
 - diff              Lookup in snapshots, and the difference between two of them.
 - dirfd             Work on files beneath one open folder, following no symbolic link on the way.
 - entries           Entries of a snapshot: one `Entry` for every file, link and folder.
+- linked_repository  Scan of the repository that a linked work tree shares: the state in it that is
+                    the tree's own.
 - metadata          Metadata of files beside content, mode and times: owner, extended attributes,
                     access lists.
 - reader            Reading the files that a scan found new or changed, and storing their contents.
@@ -44,6 +46,7 @@ EXPORTS = {
         "Entries",
         "Entry",
         "GIT",
+        "LINKED_GIT",
         "REASONS",
         "decode",
         "digest",
@@ -57,6 +60,7 @@ EXPORTS = {
         "same_entry",
         "same_except_mtime",
     ],
+    "linked_repository": ["scan_linked"],
     "metadata": ["HAS_XATTRS", "set_owner", "set_xattrs"],
     "scanner": ["Scanner"],
 }

@@ -12,6 +12,7 @@ from core.cards import Change
 from modules.checkpoints.snapshot.entries import (
     EXPECTED_REASONS,
     GIT,
+    LINKED_GIT,
     Entries,
     Entry,
     is_folder,
@@ -173,8 +174,10 @@ class TreeDiff:
         self, old: Entry | None, new: Entry | None, path: str
     ) -> tuple[Entries, Entries]:
         """Add what differs at *path* itself; return what is to be compared below."""
-        if path == GIT and old and new and self._is_other_git_state(old, new):
+        if path in (GIT, LINKED_GIT) and old and new and self._is_other_git_state(old, new):
             self.git = old, new
+        if path == LINKED_GIT:
+            return {}, {}  # it is no path in the project
         if not same_entry(old, new):
             self.pairs[path] = (old, new)
         elif old and new and is_relinked(old, new):

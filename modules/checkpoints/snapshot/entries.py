@@ -92,6 +92,9 @@ REASONS: dict[str, Phrase] = {
 GIT = ".git"
 """Path of the repository whose state is held, beside the files of the project."""
 
+LINKED_GIT = f"{GIT}/"
+"""The same of one elsewhere, to which the file `.git` of a linked work tree leads: no path."""
+
 EXPECTED_REASONS = frozenset({"git", "ours"})
 """Reasons of which nobody needs to be warned."""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from modules.checkpoints.snapshot import dirfd
 from modules.checkpoints.snapshot.entries import (
     EXPECTED_REASONS,
     GIT,
+    LINKED_GIT,
     Entries,
     Entry,
     entry_of,
@@ -23,6 +25,9 @@ from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from modules.checkpoints.store.quotas import Quotas
 from modules.files.git.state_names import is_state_file, may_hold_state
 from modules.files.own_code import OwnCode
+
+if TYPE_CHECKING:
+    from modules.files.git.linked_tree import LinkedTree
 
 _MAX_OPEN_FOLDERS = 150
 """Folders within folders that are looked into from one; each takes a descriptor meanwhile."""
@@ -64,7 +69,7 @@ class Scanner:
     *previous* is the root entry of the last scan, None at the first; *previous_ns* is the time
     that one began: what was written so late before it that more may have been written in the same
     tick of the clock is read again. *ours* are folders that are never entered, nor is *own*, which
-    is known by its names.
+    is known by its names. *repository* is the entry of one elsewhere, which belongs to the folder.
 
     What was made unreadable since the last look, and is ours, is read all the same: its mode lets
     us for the while. What was so before is left alone and said.
@@ -77,6 +82,9 @@ class Scanner:
     previous_ns: int
     excluded: frozenset[tuple[int, int]]
     own_code: OwnCode = field(default_factory=OwnCode)
+    repository: Entry | None = None
+    tree: LinkedTree | None = None
+    """Where *root_fd* is such a repository: the work tree, of whose state alone it is a scan."""
     not_stored: list[tuple[str, str]] = field(default_factory=list)
     _drafts: list[_TreeDraft] = field(default_factory=list)
     _deferred: list[_Deferred] = field(default_factory=list)
@@ -118,16 +126,18 @@ class Scanner:
         folders: list[str] = []
         with os.scandir(dir_fd) as items:
             for item in items:
-                if _is_held(dir_fd, path, item):
+                if self._is_held(dir_fd, path, item):
                     self._add_item(path, item, entries, folders, previous_entries or {})
+        if path == "" and self.repository:
+            entries[LINKED_GIT] = self.repository
         previous_folders = _previous_folders(entries, folders, previous_entries or {})
         changed = [
             self._scan_child(dir_fd, path, child, entries, previous_folders.get(child), depth)
             for child in folders
         ]
         status = os.fstat(dir_fd)
-        entry = _folder_entry(path, status)
-        if not _is_in_git(path):
+        entry = self._folder_entry(path, status)
+        if not self._is_in_git(path):
             entry = entry._replace(metadata=metadata_of(dir_fd, status))
         if (
             previous_entries is not None
@@ -176,7 +186,7 @@ class Scanner:
                 entries[name] = entry_of(status)
                 self._reader.add(path, entries, name, may_chmod=self._may_chmod(previous))
         elif stat.S_ISDIR(mode):
-            entries[name] = _folder_entry(join(path, name), status)
+            entries[name] = self._folder_entry(join(path, name), status)
             folders.append(name)
         elif stat.S_ISLNK(mode):
             # Its target is read with the folder open: see _inner.
@@ -266,6 +276,26 @@ class Scanner:
         entries[GIT] = repository._replace(content=entries[GIT].content)
         return is_changed or previous is None or entries[GIT] != previous
 
+    def _is_held(self, dir_fd: int, path: str, item: os.DirEntry[str]) -> bool:
+        """Return whether *item* of the folder *path*, which is *dir_fd*, belongs in a snapshot."""
+        if self.tree:
+            is_folder = item.is_dir(follow_symlinks=False)
+            is_plain = is_folder or item.is_file(follow_symlinks=False)
+            return is_plain and self.tree.is_held(join(path, item.name), is_folder=is_folder)
+        if self._is_in_git(path):
+            return _is_git_state(join(path, item.name), item)
+        # An empty one is no repository, but the mount point of a sandbox that still runs.
+        return path != "" or item.name != GIT or not _is_empty_folder(dir_fd, GIT)
+
+    def _is_in_git(self, path: str) -> bool:
+        return self.tree is not None or path == GIT or path.startswith(f"{GIT}/")
+
+    def _folder_entry(self, path: str, status: os.stat_result) -> Entry:
+        """Return the entry of the folder *path*. Of one of git only that it is there counts."""
+        if self._is_in_git(path):
+            return Entry(stat.S_IFDIR, 0, 0, 0, 0, 0)
+        return folder_entry_of(status)
+
     def _defer(self, folder: _Deferred) -> bool:
         if folder.depth >= _LEVELS or len(folder.parent) > _LONGEST_PATH:
             return self._mark_not_stored(folder.parent, folder.name, folder.entries, "deep")
@@ -313,14 +343,6 @@ class Scanner:
             self.not_stored.append((join(folder, name), why))
 
 
-def _is_held(dir_fd: int, path: str, item: os.DirEntry[str]) -> bool:
-    """Return whether *item* of the folder *path*, which is *dir_fd*, belongs into a snapshot."""
-    if _is_in_git(path):
-        return _is_git_state(join(path, item.name), item)
-    # An empty one is no repository, but the mount point of a sandbox that still runs.
-    return path != "" or item.name != GIT or not _is_empty_folder(dir_fd, GIT)
-
-
 def _is_empty_folder(dir_fd: int, name: str) -> bool:
     """Return whether *name* in *dir_fd* is a folder, no link to one, in which we see nothing."""
     try:
@@ -330,23 +352,12 @@ def _is_empty_folder(dir_fd: int, name: str) -> bool:
         return False
 
 
-def _is_in_git(path: str) -> bool:
-    return path == GIT or path.startswith(f"{GIT}/")
-
-
 def _is_git_state(path: str, item: os.DirEntry[str]) -> bool:
     """Return whether *item* at *path*, in `.git`, is a plain file of its state, or holds such."""
     name = path.removeprefix(f"{GIT}/")
     if item.is_dir(follow_symlinks=False):
         return may_hold_state(name)
     return item.is_file(follow_symlinks=False) and is_state_file(name)
-
-
-def _folder_entry(path: str, status: os.stat_result) -> Entry:
-    """Return the entry of the folder *path*. Of one in `.git` only that it is there counts."""
-    if _is_in_git(path):
-        return Entry(stat.S_IFDIR, 0, 0, 0, 0, 0)
-    return folder_entry_of(status)
 
 
 def _previous_folders(entries: Entries, folders: list[str], previous_entries: Entries) -> Entries:

@@ -34,11 +34,14 @@ _UNDO_VERBS = {
     "deleted": phrase("removed"),
     "renamed": phrase("renamed back"),
 }
+_GIT_STATE = phrase("its state: branches, HEAD, index, stash or what is under way")
 
 
 def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change) -> DiffCard:
     """Return what *change*, one of `Checkpoints.diff`, did to a file, as a diff of its text."""
-    from modules.checkpoints.store.object_store import DamagedObject  # loaded with *checkpoints*
+    # Both are loaded with *checkpoints*.
+    from modules.checkpoints.snapshot.entries import GIT
+    from modules.checkpoints.store.object_store import DamagedObject
 
     shown = visible(change.new_path or change.path) or "."
     try:
@@ -48,6 +51,8 @@ def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change)
         return DiffCard(shown, "", 0, 0, error.kind)
     except DamagedObject:
         return DiffCard(shown, "", 0, 0, phrase("what was held of it is damaged"))
+    if change == Change("modified", GIT) and (old is None or old == new):
+        return DiffCard(shown, "", 0, 0, _GIT_STATE)
     if old is None or new is None:
         return DiffCard(shown, "", 0, 0, phrase("its content is not held or too large to show"))
     if old == new and change.kind == "modified":

@@ -13,6 +13,8 @@
 - isolated_git      Running git so that it starts no program, whatever a repository holds.
 - lfs               Git LFS without its program: the pointers that git holds, and the contents that
                     they name.
+- linked_tree       Linked work trees (`git worktree add`): what of the repository they share is
+                    theirs.
 - new_repository    New repositories: empty, with settings of ours and no hooks.
 - repository        Queries to git about a folder.
 - secret_scan       Scanning of what is to be published for secrets.

@@ -240,14 +240,14 @@ def _project_mounts(plan: MountPlan) -> Iterator[str]:
         option = "--ro-bind" if path in plan.read_only_folders else "--bind"
         yield from (f"{option}-try" if path in plan.siblings else option, str(path), str(path))
     for path in (*plan.own_code, *plan.repository):
-        if plan.git_stand_in and path == plan.project / ".git":
+        if plan.git_stand_in and path == plan.git_place:
             yield from _git_mounts(path, plan.git_stand_in, plan)
         else:
             yield from ("--ro-bind", str(path), str(path))
     for path, source in plan.replaced:
         yield from ("--ro-bind", str(source), str(path))
     for path in plan.hidden:
-        if plan.git_stand_in and path == plan.project / ".git":
+        if plan.git_stand_in and path == plan.git_place:
             yield from ("--bind", str(plan.git_stand_in), str(path))
         else:
             yield from _hide(path)

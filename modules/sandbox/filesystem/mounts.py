@@ -83,7 +83,9 @@ class MountPlan:
     cover: Path | None = None
     """An empty file, to show in the place of what `toolchains` covers."""
     git_stand_in: Path | None = None
-    """Folder to show, writable, in the place of the project's `.git`, also where there is none."""
+    """Folder to show, writable, in the place of the repository, also where there is none."""
+    git_place: Path | None = None
+    """That place: the project's `.git`, or what that leads to."""
     git_hooks: Path | None = None
     """Hooks to show in that folder."""
     git_modules: Path | None = None

@@ -19,8 +19,8 @@
                      loses nothing.
 - shared_protection  The protection of git's files that all sandboxes around a project share, made
                      at its first use.
-- stand_in           Stand-in of a project's `.git` that programs may write to, and taking over what
-                     they did there.
+- stand_in           Stand-in of a repository that programs may write to, and taking over what they
+                     did there.
 - stand_in_files     Files of the stand-in: stamps by which a change is seen, copies, and the folder
                      they are in.
 - state_check        Check of what a run has done to the state of a repository, before any of it is
@@ -29,6 +29,7 @@
                      programs may change.
 - takeover_journal   Journal of a take-over of git's state: one that was cut short by a kill is
                      brought to its end.
+- work_trees         Work trees of a repository: of which of them a run may change the state.
 """
 
 EXPORTS = {

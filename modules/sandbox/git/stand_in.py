@@ -1,6 +1,6 @@
-"""Stand-in of a project's `.git` that programs may write to, and taking over what they did there.
+"""Stand-in of a repository that programs may write to, and taking over what they did there.
 
-A program never writes to the repository itself. What it finds at `.git` is a folder of ours with
+A program never writes to the repository itself. What it finds there is a folder of ours with
 copies of the state (branches, HEAD, the index, what is under way), config and rules; the objects
 of the repository are read from where they are, and new ones stay in the stand-in. After the run we
 look at what changed, take over what is state and in order, all or nothing, and nothing else: so
@@ -28,6 +28,7 @@ from modules.files.git.isolated_git import (
     isolated_repository,
 )
 from modules.files.git.lfs import OBJECTS, take_objects
+from modules.files.git.linked_tree import linked_tree
 from modules.files.git.state_changes import (
     GitState,
     GitStateChange,
@@ -59,6 +60,7 @@ from modules.sandbox.git.stand_in_files import (
 from modules.sandbox.git.state_check import StateRefused, check_changes, object_ids
 from modules.sandbox.git.submodules import ALL_READ_ONLY, Submodules, submodules_of
 from modules.sandbox.git.takeover_journal import TakeoverJournal
+from modules.sandbox.git.work_trees import WorkTrees
 from utils.i18n import Phrase, UserError, phrase
 from utils.system.child import TimedOut
 from utils.text.clean import visible
@@ -113,7 +115,9 @@ class GitStandIn:
         *,
         wants_hooks: bool = False,
     ) -> None:
-        self._git = project / ".git"
+        linked = linked_tree(project)
+        self._git = linked.common if linked else project / ".git"
+        self._trees = WorkTrees(project, self._git, linked)
         self._cache_folder = cache_folder
         self._mount_points = mount_points
         self._journal = TakeoverJournal(self._git, cache_folder)
@@ -142,6 +146,11 @@ class GitStandIn:
             return None
         return self._outer / "git"
 
+    @property
+    def place(self) -> Path:
+        """The repository in the place of which it is shown."""
+        return self._git
+
     def hooks(self) -> Path | None:
         """Return the folder of the person's hooks, to show there; None if they do not want them."""
         hooks = self._git / "hooks"
@@ -150,7 +159,7 @@ class GitStandIn:
     def submodules(self) -> Submodules:
         """Return the submodules whose repositories lie in it; all read-only if we cannot look."""
         try:
-            return submodules_of(self._git)
+            return self._trees.submodules() if self._trees.linked else submodules_of(self._git)
         except OSError:
             return ALL_READ_ONLY
 
@@ -215,8 +224,10 @@ class GitStandIn:
         return not os.path.lexists(self._git) or is_empty_folder(self._git)
 
     def _is_plain(self) -> bool:
-        """Return whether it is a repository of the usual kind, whole in the folder `.git`."""
-        git = self._git
+        """Return whether it is a repository of the usual kind, whole in one folder."""
+        git, linked = self._git, self._trees.linked
+        if linked and linked_tree(linked.project) != linked:
+            return False
         if not (has_git() and git.is_dir() and not git.is_symlink()):
             return False
         if any(os.path.lexists(git / name) for name in _NOT_PLAIN):
@@ -300,7 +311,8 @@ class GitStandIn:
 
     def _isolated(self, place: str = "") -> IsolatedGit:
         folder = self._repository
-        git = isolated_repository(folder / place) if place else isolated_git(folder.parent)
+        tree = self._trees.linked.project if self._trees.linked else folder.parent
+        git = isolated_repository(folder / place) if place else isolated_git(tree)
         if git is None:
             raise NotPlain
         return git
@@ -412,7 +424,9 @@ class GitStandIn:
         """Check *changes* of the repository in the folder *place*, and take over its objects."""
         assert self._outer is not None  # noqa: S101 - it was borrowed
         folder = self._outer / "git" / place
-        named = check_changes(self._git / place, folder, changes)
+        if not place:
+            self._trees.check(folder, changes)
+        named = check_changes(changes)
         git = self._isolated(place)
         with tempfile.TemporaryDirectory(prefix="taken-", dir=self._outer) as scratch:
             quarantine = ObjectQuarantine(git, folder / "objects", Path(scratch))

@@ -6,11 +6,9 @@ nothing that it would run, take for an option, or follow to another place.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from modules.files.git.index_file import BadIndex, read_index
 from modules.files.git.state_changes import GitStateChange
@@ -71,14 +69,13 @@ _TRUSTED_REFS = ("refs/remotes/", "refs/replace/")
 """Refs by which people judge what a push sends, and what is in a commit."""
 
 
-def check_changes(git: Path, stand_in: Path, changes: Iterable[GitStateChange]) -> NamedObjects:
-    """Return the objects that *changes* of the repository *git* name, all checked.
+def check_changes(changes: Iterable[GitStateChange]) -> NamedObjects:
+    """Return the objects that *changes* of a repository name, all checked.
 
-    *stand_in* has the state after them. Raises `StateRefused`.
+    Raises `StateRefused`.
     """
     objects = NamedObjects()
     for change in changes:
-        _check_worktree(git, stand_in, change)
         if change.new is None:
             if change.name == "HEAD":
                 raise StateRefused(phrase("HEAD is gone"))
@@ -175,31 +172,6 @@ def _check_index(name: str, old: bytes, new: bytes, objects: NamedObjects) -> No
         known = set()
     ids = {entry.object_id for entry in entries if not entry.is_submodule}
     objects.others |= ids - known
-
-
-def _check_worktree(git: Path, stand_in: Path, change: GitStateChange) -> None:
-    """Refuse changes of work trees outside of the project, which the run could not see."""
-    if not change.name.startswith("worktrees/"):
-        return
-    folder = "/".join(change.name.split("/")[:2])
-    if change.new is None and change.name.endswith("/gitdir"):
-        named = change.old or b""
-    else:
-        named = _read_small(stand_in / folder / "gitdir") or (git / folder / "gitdir").read_bytes()
-    tree = Path(os.fsdecode(named.strip()))
-    inside = tree.is_absolute() and ".." not in tree.parts and git.parent in tree.parents
-    if not inside or tree.name != ".git":
-        raise StateRefused(phrase("{name} is not in the project", name=visible(str(tree.parent))))
-    if change.new is None:
-        return
-    if tree.parent.resolve() != tree.parent:
-        raise StateRefused(phrase("{name} is not in the project", name=visible(str(tree.parent))))
-    if change.name.endswith("/commondir") and change.new != b"../..\n":
-        raise StateRefused(phrase("{name} is not what git writes", name=visible(change.name)))
-
-
-def _read_small(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() and path.stat().st_size < 10_000 else b""
 
 
 def object_ids(changes: Iterable[GitStateChange]) -> Iterator[str]:

@@ -21,7 +21,8 @@ _REFUSED_BY_SWITCH = re.compile(
     no\ matching\ distribution\ found\ for | (?:in|using)\ offline\ mode
     | available\ for\ offline\ mode | network\ connectivity\ is\ disabled
     | because\ the\ network\ was\ disabled | --offline`?\ (?:was|flag)
-    | could\ not\ be\ found\ in\ registry\ index | \bENOTCACHED\b
+    | could\ not\ (?:be\ found\ in\ registry\ index|find\ `[^`]*`\ in\ registry\ `)
+    | \bENOTCACHED\b
     | \bERR_PNPM_NO_OFFLINE_ | \bYN0080\b | has\ been\ blocked\ because\ of\ your\ configuration
     | network\ access\ disabled | lookup\ disabled\ by\ GOPROXY=off | network\ disabled,\ request
     | \bOfflineError\b | could\ not\ reach\ host | unable\ to\ download\ data\ from

@@ -30,6 +30,7 @@ SAID = {
     "cargo": "error: no matching package named `serde` found\nAs a reminder, you're using offline "
     "mode (--offline) which can sometimes cause surprising resolution failures",
     "cargo add": "error: the crate `serde` could not be found in registry index.",
+    "cargo install": "error: could not find `ripgrep` in registry `crates-io` with version `*`",
     "go": "go: example.org/m@v1.0.0: module lookup disabled by GOPROXY=off",
     "maven": "Cannot access central (https://repo.maven.apache.org/maven2) in offline mode",
     "gradle": "> Could not GET 'https://repo.maven.apache.org/maven2/a.pom'.\n   > "

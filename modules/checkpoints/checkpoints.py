@@ -153,7 +153,7 @@ class Checkpoints:
         Raises `DamagedObject` when the store does not have what it should have.
         """
         entry = lookup(self.objects, self.root_of(snapshot), path)
-        if entry is None or entry.is_folder or entry.is_pipe or entry.not_stored_reason:
+        if entry is None or entry.is_folder or entry.is_node or entry.not_stored_reason:
             return None
         if entry.is_link:
             return entry.content.encode(errors="surrogateescape")

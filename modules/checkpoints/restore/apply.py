@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from modules.checkpoints.restore.apply_steps import PHASES, ApplyStep, NotEmpty, needs_replacing
-from modules.checkpoints.restore.atomic_file import AtomicReplacer, ConcurrentChange
+from modules.checkpoints.restore.atomic_file import AtomicReplacer, ConcurrentChange, SocketInUse
 from modules.checkpoints.restore.operations import PathOperation, Plan, Skipped
 from modules.checkpoints.snapshot import dirfd
 from modules.checkpoints.snapshot.diff import PathLookup, Rename, ancestors_of
@@ -159,7 +159,7 @@ class PlanApplier:
         for operation, current in jobs:
             try:
                 apply_step(replacer, operation, current)
-            except (OSError, DamagedObject, ConcurrentChange, NotEmpty) as error:
+            except (OSError, DamagedObject, ConcurrentChange, NotEmpty, SocketInUse) as error:
                 self._skip(operation.path, error, is_gone=current is None)
 
     def rename(self, renames: Iterable[Rename]) -> None:
@@ -207,6 +207,8 @@ class PlanApplier:
                 reason = phrase("what was held of it is damaged")
             case NotEmpty():
                 reason = phrase("kept: there is something else in it")
+            case SocketInUse():
+                reason = phrase("a socket that a program listens at")
             case ConcurrentChange() | FileExistsError():
                 reason = phrase("somebody changed it meanwhile")
             case OSError():

@@ -17,7 +17,8 @@ from modules.checkpoints.snapshot import dirfd
 from modules.checkpoints.snapshot.entries import Entry, is_folder, same_content
 
 ApplyStep = Callable[[AtomicReplacer, PathOperation, Entry | None], None]
-"""Applies an operation. Raises `OSError`, `DamagedObject`, `ConcurrentChange`, `NotEmpty`."""
+"""Applies an operation. Raises `OSError`, `DamagedObject`, `ConcurrentChange`, `NotEmpty`,
+`SocketInUse`."""
 
 
 class NotEmpty(Exception):

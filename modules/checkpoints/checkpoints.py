@@ -303,6 +303,7 @@ class Checkpoints:
 
     def collect_garbage(self) -> int:
         """Remove what was last seen longer than the set days ago; return how many snapshots."""
+        self.objects.outer_links.collect()
         remove_old(self._kept_repositories, time.time() - self._keep_days * 86_400)
         return collect(self.objects, self.index, self._keep_days)
 
@@ -353,7 +354,7 @@ class Checkpoints:
         is_resumed: bool = False,
     ) -> tuple[int, UndoOperation, UndoResult]:
         """Apply *plan*, record at once what it did; return the rest of *operation*."""
-        applier = PlanApplier(self.objects, self._root_fd, number)
+        applier = PlanApplier(self.objects, self._root_fd, number, is_resumed)
         applier.rename(plan.renames)
         applier.apply(
             plan.operations, self.take().root if plan.renames or is_resumed else before.root

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise
 from pathlib import Path
 
-from modules.checkpoints.restore.hardlinks import HardLinks
+from modules.checkpoints.restore.hardlinks import HardLinks, Identity
 from modules.checkpoints.restore.operations import conflict_names
 from modules.checkpoints.snapshot import dirfd, metadata
 from modules.checkpoints.snapshot.entries import Entry
@@ -40,6 +40,8 @@ class SocketInUse(Exception):
 class AtomicReplacer:
     """Replacer of files beneath *root_fd*; *temporary_name* is that of what is not ready yet.
 
+    Files of *rewritten* get their content by one of their names: see `_write_in_place`.
+
     Close it after use. Failures are `OSError`, `DamagedObject`, `ConcurrentChange`, `SocketInUse`
     and have changed nothing.
     """
@@ -48,6 +50,7 @@ class AtomicReplacer:
     root_fd: int
     temporary_name: str
     hard_links: HardLinks = field(default_factory=HardLinks)
+    rewritten: set[Identity] = field(default_factory=set)
     _walker: dirfd.Walker = field(init=False)
     _preloaded: dict[str, bytes] = field(default_factory=dict)
 
@@ -62,6 +65,8 @@ class AtomicReplacer:
         """Make *path*, where *current* is, the file or link *new*."""
         with self.parent(path) as (dir_fd, name):
             _check_unused(dir_fd, name, current)
+            if self._write_in_place(dir_fd, name, new, current):
+                return
             try:
                 self._build_temporary(dir_fd, path, new)
             except BaseException:  # whatever it was, nothing half built may stay
@@ -93,6 +98,30 @@ class AtomicReplacer:
         with suppress(FileNotFoundError):
             os.unlink(self.temporary_name, dir_fd=dir_fd)
 
+    def _write_in_place(self, dir_fd: int, name: str, new: Entry, current: Entry | None) -> bool:
+        """Write into the file *current* if it is *new* and has names outside the project.
+
+        Return whether; these names are to be names of it afterwards, too.
+        """
+        if current is None or not current.is_file or new.identity != current.identity:
+            return False
+        if not (new.is_file and self.objects.outer_links.holds(new)):
+            return False
+        status = dirfd.stat_or_none(dir_fd, name)
+        if status and status.st_ino == new.inode and matches_stat(status, new):
+            return True  # by another name of it
+        check_unchanged(status, current)
+        if not current.mode & stat.S_IWUSR:
+            dirfd.set_mode(dir_fd, name, stat.S_IMODE(current.mode) | stat.S_IWUSR)
+        file = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
+        with os.fdopen(file, "wb", buffering=0) as out:
+            _reserve(file, new.size, current)
+            for chunk in self._chunks(new.content):
+                _write_all(file, memoryview(chunk))
+            out.truncate()
+        set_metadata(dir_fd, name, new)
+        return True
+
     def _build_temporary(self, dir_fd: int, path: str, new: Entry) -> None:
         """Make the temporary file or link with everything it is to have."""
         if new.is_link:
@@ -101,7 +130,7 @@ class AtomicReplacer:
         elif new.is_node:
             os.mknod(self.temporary_name, stat.S_IFMT(new.mode) | 0o600, dir_fd=dir_fd)
             set_metadata(dir_fd, self.temporary_name, new)
-        elif not self._link_existing(dir_fd, path, new):
+        elif not (self._link_existing(dir_fd, path, new) or self._link_outer(dir_fd, path, new)):
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             file = os.open(self.temporary_name, flags, 0o600, dir_fd=dir_fd)
             with os.fdopen(file, "wb", buffering=0) as out:
@@ -135,6 +164,17 @@ class AtomicReplacer:
                 )  # fmt: skip
                 return True
         return False
+
+    def _link_outer(self, dir_fd: int, path: str, new: Entry) -> bool:
+        """Link to the name of ours of a file with names outside, if it has one; return whether."""
+        links = self.objects.outer_links
+        if new.identity in self.rewritten:
+            return links.restore(new, dir_fd, self.temporary_name, is_written=True)
+        if new.links == 1 or not links.restore(new, dir_fd, self.temporary_name):
+            return False
+        set_metadata(dir_fd, self.temporary_name, new)
+        self.hard_links.record(path, new)
+        return True
 
     def _put_in_place(self, dir_fd: int, name: str, current: Entry | None) -> None:
         """Give the temporary file its name, if there still is *current*; else remove it."""
@@ -228,6 +268,18 @@ def set_metadata(dir_fd: int, name: str, entry: Entry) -> None:
     if not entry.is_link:
         dirfd.set_mode(dir_fd, name, stat.S_IMODE(entry.mode))
     dirfd.set_mtime(dir_fd, name, entry.mtime_ns)
+
+
+def _reserve(file: int, size: int, current: Entry) -> None:
+    """Make sure of room for *size* bytes in *file*, or leave it as it is, which is *current*."""
+    try:
+        if size > current.size:
+            os.posix_fallocate(file, 0, size)
+    except OSError:
+        os.ftruncate(file, current.size)
+        os.fchmod(file, stat.S_IMODE(current.mode))
+        os.utime(file, ns=(time.time_ns(), current.mtime_ns))
+        raise
 
 
 def _write(file: int, chunk: bytes) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -120,7 +121,7 @@ def test_a_living_onefold_keeps_what_a_killed_one_shared(sandbox_home: SandboxHo
 
 @pytest.mark.parametrize("language", ["bash", "python"])
 def test_a_run_that_makes_nothing_leaves_the_time_of_the_folder(
-    sandbox_home: SandboxHome, language: str
+    sandbox_home: SandboxHome, language: Literal["python", "bash"]
 ) -> None:
     os.utime(sandbox_home.plain, ns=(10**18, 10**18 + 5))
     sandbox = sandbox_home.sandbox(sandbox_home.plain)

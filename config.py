@@ -270,10 +270,12 @@ def _data_dir(value: str) -> Path:
 def load(
     options: Mapping[str, Any] | None = None,
     *,
+    option_names: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
     dotenv: Path = DOTENV,
 ) -> Settings:
-    """Return the settings; *options* are those of the command line, None in it meaning unsaid.
+    """Return the settings; *options* are those of the command line, None in it meaning unsaid;
+    *option_names* has what those are called that have another name than their setting.
 
     Raises `UserError` for a bad value, an unknown name in `config.toml` or a file that cannot be
     read.
@@ -297,7 +299,8 @@ def load(
                 )
     for name, value in (options or {}).items():
         if value is not None:
-            values[name] = _parse_setting(name, value, phrase("the command line"))
+            option = (option_names or {}).get(name, f"--{name.replace('_', '-')}")
+            values[name] = _parse_setting(name, value, option)
     return Settings(**values, data_dir=data_dir)
 
 

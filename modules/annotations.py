@@ -165,15 +165,10 @@ class Annotations(
         """
         _refuse_long(text)
         lines = lines_of(self._project.read_text(path).text)
-        if end > len(lines) or end - start >= MAX_LINES:
-            raise ToolError(
-                phrase(
-                    "{path} has {count} lines, and a note can be on {most} of them.",
-                    path=visible(path),
-                    count=len(lines),
-                    most=MAX_LINES,
-                )
-            )
+        if end > len(lines):
+            raise ToolError(_beyond_end(path, len(lines)))
+        if end - start >= MAX_LINES:
+            raise ToolError(phrase("A note can be on {most} lines at most.", most=MAX_LINES))
         if not text and not any((n.start, n.end) == (start, end) for n in self.line_notes(path)):
             raise ToolError(
                 phrase("There is no note on these lines of {path}.", path=visible(path))
@@ -336,6 +331,16 @@ class Annotations(
     def _update_file(self, edit: Callable[[NoteBook], NoteBook]) -> None:
         self._current_book()  # sets a damaged file aside
         self._file.change(lambda data: dump_note_book(edit(parse_note_book(data))))
+
+
+def _beyond_end(path: str, last: int) -> Phrase:
+    if not last:
+        return phrase("{path} is empty: there is no line to note.", path=visible(path))
+    return phrase(
+        "The last line of {path} is {last}; the note would go beyond it.",
+        path=visible(path),
+        last=last,
+    )
 
 
 def _refuse_long(text: str) -> None:

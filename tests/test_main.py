@@ -751,5 +751,5 @@ def test_a_budget_without_a_price_is_told_of_on_standard_error(onefold: Run) -> 
 @pytest.mark.parametrize("budget", ["much", "-1", "nan"])
 def test_a_budget_is_a_number_of_dollars(onefold: Run, budget: str) -> None:
     result = onefold("-p", "hi", "--budget", budget)
-    assert "task_budget" in one_line(result)
+    assert f"The setting task_budget cannot be {budget!r} (--budget)." in one_line(result)
     assert result.returncode == 2

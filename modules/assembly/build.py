@@ -32,7 +32,8 @@ def settings_of(options: Args) -> Settings:
             "verify": True if options.verify else False if options.no_verify else None,
             "task_budget": options.budget,
             "when": options.when,
-        }
+        },
+        option_names={"operations_log": "--log", "task_budget": "--budget"},
     )
 
 

@@ -158,7 +158,7 @@ class Checkpoints:
         Raises `DamagedObject` when the store does not have what it should have.
         """
         entry = lookup(self.objects, self.root_of(snapshot), path)
-        if entry is None or entry.is_folder or entry.is_pipe or entry.not_stored_reason:
+        if entry is None or entry.is_folder or entry.is_node or entry.not_stored_reason:
             return None
         if entry.is_link:
             return entry.content.encode(errors="surrogateescape")
@@ -308,6 +308,7 @@ class Checkpoints:
 
     def collect_garbage(self) -> int:
         """Remove what was last seen longer than the set days ago; return how many snapshots."""
+        self.objects.outer_links.collect()
         remove_old(self._kept_repositories, time.time() - self._keep_days * 86_400)
         return collect(self.objects, self.index, self._keep_days)
 
@@ -358,7 +359,7 @@ class Checkpoints:
         is_resumed: bool = False,
     ) -> tuple[int, UndoOperation, UndoResult]:
         """Apply *plan*, record at once what it did; return the rest of *operation*."""
-        applier = PlanApplier(self.objects, self._root_fd, number)
+        applier = PlanApplier(self.objects, self._root_fd, number, is_resumed)
         applier.rename(plan.renames)
         applier.apply(
             plan.operations, self.take().root if plan.renames or is_resumed else before.root

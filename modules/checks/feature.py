@@ -328,7 +328,7 @@ class Checks(
     @command("/receipts", "List what was run, and whether the files are still as they were.")
     def receipts(self, argument: str) -> Card:
         if argument:
-            raise UserError(phrase("Say /receipts alone."))
+            raise UserError(phrase("/receipts takes nothing behind it: it lists all of them."))
         from modules.checks.receipt_texts import receipts_card
 
         return receipts_card(self.receipts_by_turn())

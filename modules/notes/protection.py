@@ -145,7 +145,8 @@ def _text_of(data: bytes) -> str:
 
 def _refusal(place: str, text: str) -> Phrase:
     return phrase(
-        "A note protects {place}: {text}. Leave it as it is, and ask the person if it must change.",
+        "A note protects {place}: {text}. It was left as it is; only whoever wrote the note can "
+        "allow a change.",
         place=visible(place),
         text=visible(text),
     )

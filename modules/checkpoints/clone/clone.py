@@ -59,8 +59,8 @@ class ProjectClone:
         if entry.is_link:
             target.symlink_to(entry.content)
             os.utime(target, ns=(entry.mtime_ns, entry.mtime_ns), follow_symlinks=False)
-        elif entry.is_pipe:
-            os.mkfifo(target, 0o600)
+        elif entry.is_node:
+            os.mknod(target, stat.S_IFMT(entry.mode) | 0o600)
             self._set_metadata(target, entry)
         elif not stat.S_ISREG(entry.mode):
             self.skipped.append(

@@ -86,7 +86,7 @@ class FileStates:
             entry = lookup(self._checkpoints.objects, root, path)
         except (DamagedObject, UserError):
             return NOT_HELD
-        if entry is None or entry.is_folder or entry.is_pipe:
+        if entry is None or entry.is_folder or entry.is_node:
             return ""
         if entry.not_stored_reason:
             return NOT_HELD

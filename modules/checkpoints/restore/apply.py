@@ -9,8 +9,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from modules.checkpoints.restore.apply_steps import PHASES, ApplyStep, NotEmpty, needs_replacing
-from modules.checkpoints.restore.atomic_file import AtomicReplacer, ConcurrentChange
+from modules.checkpoints.restore.apply_steps import (
+    PHASES,
+    ApplyStep,
+    NotEmpty,
+    needs_replacing,
+    needs_rewriting,
+)
+from modules.checkpoints.restore.atomic_file import AtomicReplacer, ConcurrentChange, SocketInUse
+from modules.checkpoints.restore.hardlinks import Identity
 from modules.checkpoints.restore.operations import PathOperation, Plan, Skipped
 from modules.checkpoints.snapshot import dirfd
 from modules.checkpoints.snapshot.diff import PathLookup, Rename, ancestors_of
@@ -37,12 +44,14 @@ Job = tuple[PathOperation, Entry | None]
 class PlanApplier:
     """Applier of plans beneath *root_fd*; *journal_number* is that of the journal entry.
 
-    The operations not done are in *skipped*. Applied again after a kill, it does only the rest.
+    The operations not done are in *skipped*. Applied again after a kill (*is_resumed*), it does
+    only the rest.
     """
 
     objects: ObjectStore
     root_fd: int
     journal_number: int
+    is_resumed: bool = False
     skipped: list[Skipped] = field(default_factory=list)
     _replacers: list[AtomicReplacer] = field(init=False)
 
@@ -65,6 +74,7 @@ class PlanApplier:
                 }
             )
             all_jobs = self._respell(all_jobs)
+            first.rewritten.update(_rewritten(self.objects, all_jobs))
             for phase in PHASES:
                 jobs = [job for job in all_jobs if phase.selects(job[0].new, self._as_linked(*job))]
                 if phase.is_parallel:
@@ -159,7 +169,7 @@ class PlanApplier:
         for operation, current in jobs:
             try:
                 apply_step(replacer, operation, current)
-            except (OSError, DamagedObject, ConcurrentChange, NotEmpty) as error:
+            except (OSError, DamagedObject, ConcurrentChange, NotEmpty, SocketInUse) as error:
                 self._skip(operation.path, error, is_gone=current is None)
 
     def rename(self, renames: Iterable[Rename]) -> None:
@@ -196,10 +206,22 @@ class PlanApplier:
                 and not is_linking
             ):
                 continue
-            if _is_as_expected(operation, current):
+            if _is_as_expected(operation, current) or self._is_half_written(operation, current):
                 yield operation, current
             else:
                 self._skip(operation.path, ConcurrentChange())
+
+    def _is_half_written(self, operation: PathOperation, current: Entry | None) -> bool:
+        """Return whether we may have been killed while we wrote into the file *current*."""
+        files = {entry.identity for entry in (operation.old, operation.new, current) if entry}
+        return (
+            self.is_resumed
+            and current is not None
+            and len(files) == 1
+            and operation.new is not None
+            and operation.new.is_file
+            and self.objects.outer_links.holds(operation.new)
+        )
 
     def _skip(self, path: str, error: Exception, *, is_gone: bool = False) -> None:
         match error:
@@ -207,6 +229,8 @@ class PlanApplier:
                 reason = phrase("what was held of it is damaged")
             case NotEmpty():
                 reason = phrase("kept: there is something else in it")
+            case SocketInUse():
+                reason = phrase("a socket that a program listens at")
             case ConcurrentChange() | FileExistsError():
                 reason = phrase("somebody changed it meanwhile")
             case OSError():
@@ -261,6 +285,14 @@ def _hard_linked(
     return wanted, {
         operation.path for operation, current in jobs if _is_replaced(operation.new, current)
     }
+
+
+def _rewritten(objects: ObjectStore, jobs: list[Job]) -> Iterator[Identity]:
+    """Yield the files with names outside the project that get their content back themselves."""
+    for operation, current in jobs:
+        new = operation.new
+        if new and needs_rewriting(new, current) and objects.outer_links.holds(new):
+            yield new.identity
 
 
 def _is_replaced(new: Entry | None, current: Entry | None) -> bool:

@@ -17,7 +17,8 @@ from modules.checkpoints.snapshot import dirfd
 from modules.checkpoints.snapshot.entries import Entry, is_folder, same_content
 
 ApplyStep = Callable[[AtomicReplacer, PathOperation, Entry | None], None]
-"""Applies an operation. Raises `OSError`, `DamagedObject`, `ConcurrentChange`, `NotEmpty`."""
+"""Applies an operation. Raises `OSError`, `DamagedObject`, `ConcurrentChange`, `NotEmpty`,
+`SocketInUse`."""
 
 
 class NotEmpty(Exception):
@@ -108,11 +109,22 @@ def needs_replacing(new: Entry | None, now: Entry | None) -> bool:
     return new is not None and not is_folder(new) and is_other
 
 
+def needs_rewriting(new: Entry | None, now: Entry | None) -> bool:
+    """Return whether *now* is the very file that is to be *new*, with something else in it."""
+    is_same_file = new is not None and now is not None and new.identity == now.identity
+    return is_same_file and needs_replacing(new, now)
+
+
+def _needs_creating(new: Entry | None, now: Entry | None) -> bool:
+    return needs_replacing(new, now) and not needs_rewriting(new, now)
+
+
 # A file may have several names: its attributes come last, when no step expects the old ones.
 PHASES = (
     ApplyPhase(lambda new, now: is_folder(new) and not is_folder(now), make_folder),
-    ApplyPhase(needs_replacing, put_file, is_parallel=True),
+    ApplyPhase(_needs_creating, put_file, is_parallel=True),
     ApplyPhase(lambda new, now: new is None and not is_folder(now), remove_file, is_parallel=True),
+    ApplyPhase(needs_rewriting, put_file, is_parallel=True),  # its other names change with it
     ApplyPhase(lambda new, now: not is_folder(new) and is_folder(now), remove_folder, True),
     ApplyPhase(_differs_in_metadata_only, set_file_metadata),
     ApplyPhase(lambda new, _: is_folder(new), set_folder_metadata, True),

@@ -115,9 +115,9 @@ class Review:
             return ReviewedFile(difference, key, (), _join_notes([*notes, phrase("folder")]), False)
         if old is not None and new is not None and same_content(old, new):
             return ReviewedFile(difference, key, (), _join_notes(notes), False)
-        if any(entry is not None and entry.is_pipe for entry in (old, new)):
+        if any(entry is not None and entry.is_node for entry in (old, new)):
             return ReviewedFile(
-                difference, key, None, _join_notes([*notes, phrase("a pipe")]), False
+                difference, key, None, _join_notes([*notes, phrase("a pipe or socket")]), False
             )
         try:
             parts = self._hunks(old, new)

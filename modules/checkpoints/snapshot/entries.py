@@ -64,8 +64,10 @@ class Entry(NamedTuple):
         return stat.S_ISLNK(self.mode)
 
     @property
-    def is_pipe(self) -> bool:
-        return stat.S_ISFIFO(self.mode)
+    def is_node(self) -> bool:
+        """Whether there is nothing in it to hold: a pipe, a socket, the mark of a removed file."""
+        kinds = (stat.S_IFIFO, stat.S_IFSOCK, stat.S_IFCHR)
+        return stat.S_IFMT(self.mode) in kinds and not self.not_stored_reason
 
     @property
     def as_row(self) -> tuple[object, ...]:
@@ -83,7 +85,7 @@ REASONS: dict[str, Phrase] = {
     "room": phrase("there was no room on the disk to hold it"),
     "unreadable": phrase("cannot be read"),
     "unsteady": phrase("kept changing while it was read"),
-    "special": phrase("a socket or device"),
+    "special": phrase("a device"),
     "deep": phrase("nested too deep"),
     "git": phrase("git's own data is never touched"),
     "ours": phrase("Onefold itself and its data are never touched"),
@@ -135,6 +137,15 @@ def is_folder(entry: Entry | None) -> bool:
 def is_relinked(one: Entry, other: Entry) -> bool:
     """Return whether two files, alike for the rest, may be names of different files."""
     return one.is_file and one.identity != other.identity and max(one.links, other.links) > 1
+
+
+def is_node(status: os.stat_result) -> bool:
+    """Return whether it is a pipe, a socket, or what overlays leave where a file was removed.
+
+    That last one is a device of number 0, which anybody can make; devices of hardware are not.
+    """
+    is_mark = stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+    return is_mark or stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
 
 
 def entry_of(status: os.stat_result, *, content: str = "", why: str = "") -> Entry:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -26,6 +27,8 @@ from modules.checkpoints.store.object_store import LOOSE_ABOVE, ObjectStore
 from modules.checkpoints.store.quotas import Quotas
 
 _MAX_ATTEMPTS = 3
+_MAX_OUTER_LINKS = 2000
+"""Files with names outside of which we keep the names; more are an installer's, not a person's."""
 
 
 @dataclass(slots=True)
@@ -38,8 +41,8 @@ class _Pending:
     may_chmod: bool
 
     @property
-    def size(self) -> int:
-        return self.entries[self.name].size
+    def entry(self) -> Entry:
+        return self.entries[self.name]
 
 
 @dataclass(slots=True)
@@ -64,17 +67,36 @@ class FileReader:
         Small files come first, folder by folder, then large ones, the smallest first: so the room
         there is holds as many files as possible.
         """
-        small = [pending for pending in self._pending if pending.size <= LOOSE_ABOVE]
-        large = [pending for pending in self._pending if pending.size > LOOSE_ABOVE]
+        small = [pending for pending in self._pending if pending.entry.size <= LOOSE_ABOVE]
+        large = [pending for pending in self._pending if pending.entry.size > LOOSE_ABOVE]
+        self._keep_outer_links()
         with ExitStack() as stack:
             writer = BatchWriter(self.objects, stack if len(small) > 4 * BATCH_SIZE else None)
             for folder, group in groupby(small, key=lambda pending: pending.folder):
                 self._read_folder(folder, group, writer)
             writer.finish()
-        for pending in sorted(large, key=lambda pending: pending.size):
+        for pending in sorted(large, key=lambda pending: pending.entry.size):
             self._read_folder(pending.folder, [pending], writer)
         writer.finish()
         return self._not_stored
+
+    def _keep_outer_links(self) -> None:
+        """Have the store keep the files that have more names than those that were found.
+
+        All names of a file are read anew together: it changes whenever it gets or loses one. This
+        comes before they are read, for it changes them too.
+        """
+        linked = [one for one in self._pending if one.entry.links > 1]
+        names = Counter(one.entry.identity for one in linked)
+        outer = {
+            one.entry.identity: one for one in linked if one.entry.links > names[one.entry.identity]
+        }
+        if len(outer) > _MAX_OUTER_LINKS:
+            return
+        for one in outer.values():
+            if not self.objects.outer_links.holds(one.entry):
+                with suppress(OSError), dirfd.opened_folder(self.root_fd, one.folder) as dir_fd:
+                    self.objects.outer_links.keep(one.entry, dir_fd, one.name)
 
     def _read_folder(self, folder: str, group: Iterable[_Pending], writer: BatchWriter) -> None:
         try:

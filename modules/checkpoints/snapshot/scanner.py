@@ -16,6 +16,7 @@ from modules.checkpoints.snapshot.entries import (
     Entry,
     entry_of,
     folder_entry_of,
+    is_node,
     join,
 )
 from modules.checkpoints.snapshot.metadata import metadata_of, owner_metadata_of
@@ -192,7 +193,7 @@ class Scanner:
             # Its target is read with the folder open: see _inner.
             entries[name] = entry_of(status)._replace(metadata=owner_metadata_of(status))
             folders.append(name)
-        elif stat.S_ISFIFO(mode):
+        elif is_node(status):
             entries[name] = entry_of(status)._replace(metadata=owner_metadata_of(status))
         else:
             entries[name] = entry_of(status, why="special")

@@ -10,6 +10,7 @@
                   digest.
 - object_store    Content-addressed object store: contents by SHA-256, compressed, each once,
                   checked when read.
+- outer_links     Outer links: files of the project that have names outside it too.
 - project_lock    Lock on the project folder: one Onefold changes it at a time, and others are told
                   which.
 - quotas          Quotas of the checkpoint store, and the sentences for what exceeded one.

@@ -15,6 +15,7 @@ from modules.checkpoints.late_checkpoints import DATABASE_NAME
 from modules.checkpoints.snapshot.entries import Entries, Entry, decode, digest, encode
 from modules.checkpoints.store.compression import compress, decompress
 from modules.checkpoints.store.loose_objects import LooseObjects
+from modules.checkpoints.store.outer_links import OuterLinks
 from modules.checkpoints.store.schema import MIGRATIONS, SCHEMA
 from modules.checkpoints.store.store_lock import StoreLock, explained, unusable
 from modules.checkpoints.store.store_recovery import StoreDatabase
@@ -54,6 +55,7 @@ class ObjectStore:
             loose_folder=folder / "large",
         )
         self._loose = LooseObjects(folder / "large")
+        self.outer_links = OuterLinks(folder / "links")
         self._folder_cache: dict[str, Entries] = {}
         self._folder_cache_limit = 1000
         self._size: int | None = None

@@ -1,9 +1,9 @@
 """Mount points that a sandbox needs in the project where there is nothing, and their removal.
 
-To keep a name free (`.git` in a folder without a repository), something has to be mounted on it,
-and bubblewrap makes an empty folder for that, in the person's project. It is taken away when the
-last sandbox of the project has ended: earlier, the protection of a living one would go with it.
-If Onefold is killed, a `MountCleaner` does it.
+To keep a name free (`.git` in a folder without a repository), something has to be mounted on it:
+an empty folder in the person's project. It is taken away when the last sandbox of the project has
+ended: earlier, the protection of a living one would go with it. If Onefold is killed, a
+`MountCleaner` does it. The folder it is in keeps its time, which is the person's.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class MountPoints:
         with self._locked(fcntl.LOCK_SH) as record:
             if new := set(names) - self._recorded():
                 os.write(record, "".join(f"{name}\n" for name in sorted(new)).encode())
-            yield self._sync_fd()
+            yield self._made(names)
 
     @contextmanager
     def reserved_exclusively(self, names: Sequence[str]) -> Iterator[int]:
@@ -64,7 +64,7 @@ class MountPoints:
                 if os.path.lexists(self._project / name):
                     raise FileExistsError(name)
             os.write(record, "".join(f"{name}\n" for name in names).encode())
-            yield self._sync_fd()
+            yield self._made(names)
 
     @contextmanager
     def unused(self) -> Iterator[None]:
@@ -91,6 +91,15 @@ class MountPoints:
             self._remove_if_last(record)
             unlock_and_close(record)
 
+    def _made(self, names: Sequence[str]) -> int:
+        """Make the folders *names*, which are recorded; return the descriptor of `reserved`."""
+        sync_fd = self._sync_fd()
+        for name in names:
+            path = self._project / name
+            with suppress(OSError), _unchanged_time(path.parent):  # bubblewrap says why it cannot
+                path.mkdir(mode=0o755)
+        return sync_fd
+
     def _sync_fd(self) -> int:
         if self._cleaner is None:
             self._cleaner = MountCleaner(self._project, self._file)
@@ -103,12 +112,21 @@ class MountPoints:
         except BlockingIOError:
             return
         for name in self._recorded():
-            with suppress(OSError):  # not empty, so not ours any more
-                (self._project / name).rmdir()
+            path = self._project / name
+            with suppress(OSError), _unchanged_time(path.parent):  # not empty, so not ours any more
+                path.rmdir()
         os.ftruncate(descriptor, 0)
 
     def _recorded(self) -> set[str]:
         return set(self._file.read_text(encoding="utf-8").split("\n")) - {""}
+
+
+@contextmanager
+def _unchanged_time(folder: Path) -> Iterator[None]:
+    """Leave the time of *folder* as it is, whatever the block makes or removes in it."""
+    status = folder.stat()
+    yield
+    os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def is_empty_folder(path: Path) -> bool:

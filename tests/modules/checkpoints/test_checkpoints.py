@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import socket
 import sqlite3
@@ -448,18 +449,64 @@ def test_large_files_come_back(root: Path, points: Checkpoints) -> None:
     assert (root / "sparse").stat().st_blocks * 512 < 2_000_000
 
 
-def test_sockets_and_devices_are_named_and_left_alone(
+def test_holes_come_back_as_they_were(root: Path, points: Checkpoints) -> None:
+    rng = random.Random(5)
+    pieces = [b"", bytes(4096), bytes(100), rng.randbytes(7), rng.randbytes(300_000), bytes(70_001)]
+    contents = [b"".join(rng.choices(pieces, k=30)) for _ in range(10)]
+    for number, content in enumerate(contents):
+        (root / f"mixed{number}").write_bytes(content)
+    with (root / "sparse").open("wb") as file:
+        file.seek(4 << 20)
+        file.write(b"end")
+        file.truncate((8 << 20) + 5)
+    was, blocks, before = folder_state(root), (root / "sparse").stat().st_blocks, points.take()
+    for path in list(root.iterdir()):
+        path.unlink()
+    points.undo(before.id, points.take().id)
+    assert folder_state(root) == was
+    assert (root / "sparse").stat().st_blocks == blocks
+
+
+def bind(path: Path, monkeypatch: pytest.MonkeyPatch) -> socket.socket:
+    monkeypatch.chdir(path.parent)
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path.name)
+    return server
+
+
+def test_a_socket_that_a_program_listens_at_is_named_and_left_alone(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(root)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind("socket")
-        taken = points.take()
-        assert [path for path, _ in taken.not_stored_phrases] == ["socket"]
+    before = points.take()
+    with bind(root / "socket", monkeypatch):
         write(root / "f", "x")
-        result = points.undo(taken.id, points.take().id)
+        taken = points.take()
+        assert taken.not_stored_phrases == []
+        result = points.undo(before.id, taken.id)
+        assert [(one.path, str(one.why)) for one in result.skipped] == [
+            ("socket", "a socket that a program listens at")
+        ]
+        assert [path.name for path in root.iterdir()] == ["socket"]
+    assert points.undo(before.id, taken.id).skipped == ()
+    assert not any(root.iterdir())
+
+
+def test_what_nobody_listens_at_goes_and_comes_back(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root / "f", "x")
+    bind(root / "old", monkeypatch).close()
+    was, before = folder_state(root), points.take()
+    (root / "old").unlink()
+    (root / "f").unlink()
+    bind(root / "f", monkeypatch).close()
+    os.mknod(root / "removed", stat.S_IFCHR | 0o640, 0)  # as overlays mark what was removed
+    changed, after = folder_state(root), points.take()
+    result = points.undo(before.id, after.id)
     assert not result.skipped
-    assert stat.S_ISSOCK((root / "socket").lstat().st_mode)
+    assert folder_state(root) == was
+    points.undo(result.before, result.after)
+    assert folder_state(root) == changed
 
 
 def test_unreadable_things_are_named(

@@ -135,3 +135,69 @@ def test_a_twin_has_the_names_of_one_file_as_such(tmp_path: Path) -> None:
         assert whole(tmp_path / "twin") == was
         (tmp_path / "twin" / "src" / "b.md").write_text("only there\n")
         assert (root / "docs" / "a.md").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm in; echo X > in",
+        "rm in two",
+        "mv in d/in; chmod 600 d/in",
+        "rm in; ln two in; echo X >> two",
+        "echo more >> in",
+        "echo 1 > in; chmod 400 in; rm two",
+        "mkdir e; mv in e; rm two",
+    ],
+)
+def test_names_outside_stay_names_of_the_file(tmp_path: Path, line: str) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (root / "d").mkdir(parents=True)
+    outside.write_text("before\n" * 1000)
+    (root / "in").hardlink_to(outside)
+    (root / "two").hardlink_to(outside)
+    with checkpoints(root, tmp_path / "store") as points:
+        before = points.take()
+        number = outside.stat().st_ino
+        was = whole(root), outside.stat().st_mtime_ns
+        assert points.take().id == before.id
+        shell(line)(root)
+        changed, after = whole(root), points.take()
+        result = points.undo(before.id, after.id)
+        assert not result.skipped
+        assert (whole(root), outside.stat().st_mtime_ns) == was
+        assert {(root / name).stat().st_ino for name in ("in", "two")} == {number}
+        points.undo(result.before, result.after)
+        assert whole(root) == changed
+        points.undo(before.id, points.take().id)
+        assert (whole(root), outside.stat().st_mtime_ns) == was
+
+
+def test_what_the_person_wrote_outside_meanwhile_stays(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.write_text("before\n")
+    (root / "in").hardlink_to(outside)
+    with checkpoints(root, tmp_path / "store") as points:
+        before = points.take()
+        (root / "in").unlink()
+        after = points.take()
+        outside.write_text("the person's\n")
+        points.undo(before.id, after.id)
+        assert (root / "in").read_text() == "before\n"
+        assert outside.read_text() == "the person's\n"
+
+
+def test_a_name_of_ours_goes_with_the_last_other(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.write_text("before\n")
+    (root / "in").hardlink_to(outside)
+    with checkpoints(root, tmp_path / "store") as points:
+        points.take()
+        (root / "in").unlink()
+        points.take()
+        points.collect_garbage()
+        assert len(list((tmp_path / "store/links").iterdir())) == 1
+        outside.unlink()
+        points.collect_garbage()
+        assert not any((tmp_path / "store/links").iterdir())

@@ -104,6 +104,26 @@ def test_what_is_beside_protected_lines_is_free(tmp_path: Path) -> None:
         assert "stale" not in str(card)
 
 
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("pkg/a.txt:900-901", "The last line of pkg/a.txt is 20; the note would go beyond it."),
+        ("pkg/a.txt:2-900", "The last line of pkg/a.txt is 20; the note would go beyond it."),
+        ("pkg/empty:1", "pkg/empty is empty: there is no line to note."),
+        ("pkg/long:1-600", "A note can be on 500 lines at most."),
+    ],
+)
+def test_a_note_on_lines_that_cannot_have_one_says_why(
+    tmp_path: Path, place: str, why: str
+) -> None:
+    with assembled_terminal(tmp_path) as env:
+        noted(env, "pkg/a.txt")
+        for name, text in (("empty", ""), ("long", "x\n" * 1000)):
+            (env.root / "pkg" / name).write_text(text)
+        (card,) = run_turn(env.terminal, f"/note {place} hello")
+        assert str(card.card.title) == why
+
+
 def test_the_model_cannot_take_the_note_away(tmp_path: Path) -> None:
     calls = [call_reply("annotate_file", path="pkg/a.txt", note=text) for text in ("", "fine")]
     with assembled_terminal(tmp_path, *calls, text_reply("ok")) as env:

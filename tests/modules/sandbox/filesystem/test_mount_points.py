@@ -8,11 +8,20 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from modules.sandbox.sandbox import Program
-from tests.modules.sandbox.sandbox_home import QUICK, ROOT, SandboxHome, children_of, wait_until
+from tests.modules.sandbox.sandbox_home import (
+    QUICK,
+    ROOT,
+    SandboxHome,
+    children_of,
+    run_to_end,
+    wait_for_prewarmed,
+    wait_until,
+)
 from utils.waiting import Stop
 
 OWNER = """
@@ -108,6 +117,20 @@ def test_a_living_onefold_keeps_what_a_killed_one_shared(sandbox_home: SandboxHo
     assert "".join(living) == ""  # it was made in the stand-in
     # Whoever is quicker takes it away, the living one or the helper of the killed one.
     assert wait_until(lambda: [path.name for path in sandbox_home.plain.iterdir()] == ["go"])
+
+
+@pytest.mark.parametrize("language", ["bash", "python"])
+def test_a_run_that_makes_nothing_leaves_the_time_of_the_folder(
+    sandbox_home: SandboxHome, language: Literal["python", "bash"]
+) -> None:
+    os.utime(sandbox_home.plain, ns=(10**18, 10**18 + 5))
+    sandbox = sandbox_home.sandbox(sandbox_home.plain)
+    for _ in range(2):  # the second Python may be one that was started ahead
+        run_to_end(sandbox, Program(language, ""))
+        wait_for_prewarmed()
+    sandbox.close()
+    assert not any(sandbox_home.plain.iterdir())
+    assert sandbox_home.plain.stat().st_mtime_ns == 10**18 + 5
 
 
 def test_no_helper_outlives_its_owner(sandbox_home: SandboxHome) -> None:

@@ -124,7 +124,7 @@ class WebSearch(Feature, BindsToSession, ProvidesStatus):
         subject="{url}",
         other_names=(
             OtherNames(
-                "web fetch, webfetch, fetch, fetch url, fetch page, fetch webpage, read url, open url",
+                "web fetch, webfetch, fetch, fetch url, fetch page, fetch webpage, read url",
                 drops=("prompt",),
             ),
         ),

@@ -17,6 +17,8 @@ _PREFIX = re.compile(
 )
 _REPEATED = re.compile(r"(\w+?)\1+")
 """A name that a gateway put together from pieces of which each held all of it."""
+_LONGEST_NAME = 200
+"""Characters of a name that is looked at so."""
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
 _BEHIND_NAME = re.compile(r"\(\)\Z|:\d+\Z|<.*", re.DOTALL)
 """What models leave behind the name of a tool."""
@@ -110,37 +112,38 @@ def _meant_by(
         tool.validate(meant)
     except ToolError:
         return None
-    return meant
+    return meant if meant.keys() >= {*other.needs} else None
 
 
 def _add_unsaid(other: OtherNames | None, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    if other is None or other.adds.keys() <= arguments.keys():
+    if other is None or not arguments.keys() >= {*other.needs}:
         return arguments
-    return {**other.adds, **arguments}
+    return arguments if other.adds.keys() <= arguments.keys() else {**other.adds, **arguments}
 
 
 def _with_lines(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return *arguments* with the lines to read as first and last: `view_range`, `offset`, `limit`.
+    """Return *arguments* with the lines to read as first and last, where that is clear.
 
-    Agents count *offset* from 0 or 1; the lines are shown with their numbers.
+    Agents count their *offset* from 0 or 1; the lines are shown with their numbers.
     """
     if tool.risk != Risk.READ or not {"start_line", "end_line"} <= tool.schema["properties"].keys():
         return arguments
-    given = dict(arguments)
-    first, last = given.pop("offset", None), None
-    if (count := given.pop("limit", None)) is not None and isinstance(count, int):
-        last = max(first or 1, 1) + count - 1 if isinstance(first or 1, int) else None
-    bounds = given.pop("view_range", None)
-    if isinstance(bounds, list) and len(bounds) == 2:
-        first, last = bounds
-    return arguments if len(given) == len(arguments) else {**given, **_lines(first, last)}
+    others = {name: value for name, value in arguments.items() if name not in _LINE_WORDS}
+    match [arguments.get(name) for name in _LINE_WORDS]:
+        case [None, None, None]:
+            return others
+        case [None | int() as offset, None | int() as limit, None]:
+            first = max(offset or 1, 1)
+            last = first + limit - 1 if limit else None
+        case [None, None, [int() as first, int() as end]]:
+            last = end if end != -1 else None
+        case _:
+            return arguments
+    return {**others, "start_line": first, **({"end_line": last} if last is not None else {})}
 
 
-def _lines(first: Any, last: Any) -> Mapping[str, Any]:
-    """Return the arguments that mean the lines from *first* to *last*; -1 is the end."""
-    start = max(first, 1) if isinstance(first, int) else first
-    lines = {"start_line": start, "end_line": None if last == -1 else last}
-    return {name: value for name, value in lines.items() if value is not None}
+_LINE_WORDS = ("offset", "limit", "view_range")
+"""Parameters of other agents for the lines to read; a range ends with -1 for all of them."""
 
 
 def _fitted(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -172,7 +175,8 @@ def _find_tool(tools: Toolbox, name: str) -> Tool | None:
     """Return the one tool that *name* can mean: prefixes, humps and capitals aside."""
     by_name = {tool.name: tool for tool in tools}
     normalized = _normalized(name)
-    once = repeated[1] if (repeated := _REPEATED.fullmatch(normalized)) else normalized
+    repeated = _REPEATED.fullmatch(normalized[: _LONGEST_NAME + 1])
+    once = repeated[1] if repeated and len(normalized) <= _LONGEST_NAME else normalized
     return by_name.get(name) or by_name.get(normalized) or by_name.get(once)
 
 

@@ -45,6 +45,8 @@ class OtherNames(NamedTuple):
     """In small letters and words, one after the other: "read, view file"."""
     adds: Mapping[str, Any] = {}
     """The arguments that such a tool leaves unsaid."""
+    needs: tuple[str, ...] = ()
+    """The parameters of ours without which a call is in doubt, though they may be left out."""
     drops: tuple[str, ...] = ()
     """The parameters of such a tool that change nothing here."""
     when: tuple[str, str] | None = None

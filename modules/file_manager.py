@@ -291,9 +291,12 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
                 "modify file, edit, edit file, file edit, str replace, string replace, replace, "
                 "search replace, search and replace, replace in file, replace string in file",
                 adds=_REPLACE,
+                needs=("old", "new"),
                 drops=("expected_replacements", "instruction"),
             ),
-            OtherNames(_EDITORS, adds=_REPLACE, when=("command", "str_replace")),
+            OtherNames(
+                _EDITORS, adds=_REPLACE, needs=("old", "new"), when=("command", "str_replace")
+            ),
         ),
     )
     def modify_file(

@@ -145,7 +145,7 @@ EXPORTS = {
     "observer": ["Observer"],
     "redaction": ["map_strings"],
     "session_choice": ["SessionChoice"],
-    "tool_spec": ["OUTSIDE", "ToolSpec", "first_line"],
+    "tool_spec": ["OUTSIDE", "OtherNames", "ToolSpec", "first_line"],
     "tool_switches": ["ToolSwitches"],
     "tool_texts": [
         "NATIVE",

@@ -7,10 +7,18 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.tool_spec import OtherNames, Risk
 from core.tools import Tool, Toolbox, ToolError
 from utils.text.strict_json import read_json
 
-_PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use|repo_browser)[._:/]+")
+_PREFIX = re.compile(
+    r"^(?:(?:functions?|tools?|default_api|default|api|multi_tool_use|repo_browser)[._:/]+"
+    r"|mcp__onefold__)"
+)
+_REPEATED = re.compile(r"(\w+?)\1+")
+"""A name that a gateway put together from pieces of which each held all of it."""
+_LONGEST_NAME = 200
+"""Characters of a name that is looked at so."""
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
 _BEHIND_NAME = re.compile(r"\(\)\Z|:\d+\Z|<.*", re.DOTALL)
 """What models leave behind the name of a tool."""
@@ -18,25 +26,32 @@ _WRAPPERS = ("arguments", "parameters", "input", "args", "kwargs", "params", "pr
 _CALL_KEYS = frozenset({"name", "tool", "tool_name", "function", "type"})
 _TEXTS = ("string", None)
 _IGNORED_PARAMETERS = frozenset(
-    {"description", "explanation", "reason", "purpose", "thought", "intent"}
+    {
+        *("description", "explanation", "reason", "purpose", "thought", "intent"),
+        *("requires_approval", "security_risk", "task_progress", "should_read_entire_file"),
+    }
 )
 """Parameters that other agents' tools want for people to read; they change nothing."""
 
 _SYNONYMS = {
     "path": "file path, filepath, file, file name, filename, target file, absolute path, relative "
-    "path, directory, dir, directory path, folder, folder path, source, src, old path, "
-    "from, name",
+    "path, directory, dir, directory path, dir path, folder, folder path, source, src, old path, "
+    "from, name, target directory, search path, search directory, relative workspace path",
     "new_path": "destination, dest, to, target, new name, new file path, to path",
-    "content": "contents, file content, file text, text, body, data",
+    "content": "contents, file content, file text, code content, text, body, data",
     "old": "old string, old str, old text, search, find, original, search text",
     "new": "new string, new str, new text, replace, replacement, replace with, content",
     "all": "replace all",
-    "start_line": "start, line start, from line, start line number",
-    "end_line": "end, line end, to line, end line number",
-    "pattern": "query, search, search pattern, regex pattern, keyword, text",
+    "start_line": "start, line start, from line, start line number, start line one indexed",
+    "end_line": "end, line end, to line, end line number, end line one indexed inclusive",
+    "pattern": "query, search, search pattern, regex pattern, regex, keyword, text, glob pattern, "
+    "file pattern",
+    "glob": "include, include pattern, file pattern, file glob",
+    "ignore_case": "_i, case insensitive, insensitive",
     "command": "cmd, shell command, command line, bash, script",
     "code": "python code, python, source code, script, source",
     "timeout": "timeout seconds, timeout sec, timeout s",
+    "background": "run in background, is background",
     "query": "q, search query, search term, search, keywords",
     "url": "link, uri, page, address",
     "question": "prompt, message, text, query",
@@ -59,8 +74,84 @@ def resolve_call(
     if tool and tool.spec.forwards and (forwarded := _forwarded(tools, tool, arguments)):
         tool, arguments = forwarded
     if not tool:
-        return name, arguments
-    return tool.name, _plain_values(tool, _rename_arguments(tool, _unwrapped(tool, arguments)))
+        return _call_under_other_name(tools, name, arguments) or (name, arguments)
+    own = next((one for one in tool.spec.other_names if _in_words(tool.name) in _each(one)), None)
+    return tool.name, _add_unsaid(own, _fitted(tool, arguments))
+
+
+def _call_under_other_name(
+    tools: Toolbox, name: str, arguments: Mapping[str, Any]
+) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the one call that fits of those that other agents have under *name*, None if none.
+
+    A word alone, with no arguments, may be any word.
+    """
+    words = _in_words(_normalized(name))
+    if not arguments and " " not in words:
+        return None
+    found = [
+        (tool.name, meant)
+        for tool in tools
+        for other in tool.spec.other_names
+        if words in _each(other) and (meant := _meant_by(tool, other, arguments)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _meant_by(
+    tool: Tool, other: OtherNames, arguments: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """Return the arguments for *tool* that *arguments* of the *other* are, None if they misfit."""
+    arguments = _unwrapped(tool, arguments)
+    if other.when and arguments.get(other.when[0]) != other.when[1]:
+        return None
+    dropped = {*other.drops, other.when[0]} if other.when else {*other.drops}
+    kept = {name: value for name, value in arguments.items() if name not in dropped}
+    meant = _add_unsaid(other, _fitted(tool, _with_lines(tool, kept)))
+    try:
+        tool.validate(meant)
+    except ToolError:
+        return None
+    return meant if meant.keys() >= {*other.needs} else None
+
+
+def _add_unsaid(other: OtherNames | None, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    if other is None or not arguments.keys() >= {*other.needs}:
+        return arguments
+    return arguments if other.adds.keys() <= arguments.keys() else {**other.adds, **arguments}
+
+
+def _with_lines(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *arguments* with the lines to read as first and last, where that is clear.
+
+    Agents count their *offset* from 0 or 1; the lines are shown with their numbers.
+    """
+    if tool.risk != Risk.READ or not {"start_line", "end_line"} <= tool.schema["properties"].keys():
+        return arguments
+    others = {name: value for name, value in arguments.items() if name not in _LINE_WORDS}
+    match [arguments.get(name) for name in _LINE_WORDS]:
+        case [None, None, None]:
+            return others
+        case [None | int() as offset, None | int() as limit, None]:
+            first = max(offset or 1, 1)
+            last = first + limit - 1 if limit else None
+        case [None, None, [int() as first, int() as end]]:
+            last = end if end != -1 else None
+        case _:
+            return arguments
+    return {**others, "start_line": first, **({"end_line": last} if last is not None else {})}
+
+
+_LINE_WORDS = ("offset", "limit", "view_range")
+"""Parameters of other agents for the lines to read; a range ends with -1 for all of them."""
+
+
+def _fitted(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _plain_values(tool, _rename_arguments(tool, _unwrapped(tool, arguments)))
+
+
+def _each(other: OtherNames) -> Sequence[str]:
+    return other.names.split(", ")
 
 
 def _forwarded(
@@ -82,10 +173,20 @@ def _forwarded(
 
 def _find_tool(tools: Toolbox, name: str) -> Tool | None:
     """Return the one tool that *name* can mean: prefixes, humps and capitals aside."""
-    plain = _PREFIX.sub("", _BEHIND_NAME.sub("", name.strip(" \t\n\"'`")))
-    normalized = _WORD_BOUNDARY.sub("_", plain).lower()
     by_name = {tool.name: tool for tool in tools}
-    return by_name.get(name) or by_name.get(normalized)
+    normalized = _normalized(name)
+    repeated = _REPEATED.fullmatch(normalized[: _LONGEST_NAME + 1])
+    once = repeated[1] if repeated and len(normalized) <= _LONGEST_NAME else normalized
+    return by_name.get(name) or by_name.get(normalized) or by_name.get(once)
+
+
+def _normalized(name: str) -> str:
+    plain = _PREFIX.sub("", _BEHIND_NAME.sub("", name.strip(" \t\n\"'`")))
+    return _WORD_BOUNDARY.sub("_", plain).lower()
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _unwrapped(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from utils.i18n import Phrase
 
@@ -33,6 +33,24 @@ class ProgramArgument:
 
     language: Literal["python", "bash"]
     parameter: str
+
+
+class OtherNames(NamedTuple):
+    """Names of the same tool with other agents: a model that learnt them calls it so.
+
+    A call is understood where it fits, by whatever names of parameters; see `tool_aliases`.
+    """
+
+    names: str
+    """In small letters and words, one after the other: "read, view file"."""
+    adds: Mapping[str, Any] = {}
+    """The arguments that such a tool leaves unsaid."""
+    needs: tuple[str, ...] = ()
+    """The parameters of ours without which a call is in doubt, though they may be left out."""
+    drops: tuple[str, ...] = ()
+    """The parameters of such a tool that change nothing here."""
+    when: tuple[str, str] | None = None
+    """The argument, and its value, by which a tool of many deeds does this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,8 @@ class ToolSpec:
     of that are in `arguments`."""
     when_cut: str = ""
     """How the model may say in parts what was too long for one call."""
+    other_names: tuple[OtherNames, ...] = ()
+    """What other agents call it; the model reads none of it."""
 
     @property
     def is_shell(self) -> bool:

@@ -8,6 +8,7 @@ from core.cards import TextCard
 from core.conversation.result_texts import REFUSED_PREFIX
 from core.events import PersonQuestion
 from core.feature import Feature
+from core.tool_spec import OtherNames
 from core.tools import Outcome, Risk, RunningTool, ToolError, tool
 from utils.i18n import phrase
 from utils.text.clean import clean
@@ -43,6 +44,7 @@ class AskPerson(Feature):
         icon="chat",
         subject="{question}",
         asks_person=True,
+        other_names=(OtherNames("ask user, ask human, ask followup question, ask question"),),
     )
     def ask_person(
         self, question: str, choices: Annotated[list[str] | None, "up to four"] = None

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Protocol
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
 from core.feature import Feature, command
 from core.hooks import FlagsCalls, PreparesContext, PreviewsCalls
+from core.tool_spec import OtherNames
 from core.tools import Outcome, Risk, Tool, ToolError, tool
 from modules.files.editing.edit_operations import (
     EditOperation,
@@ -34,6 +35,8 @@ _MAX_FOUND = 200
 _MAX_CARD_LINES = 400
 _MAX_CHANGES = 1_000
 _IN_PARTS = "create_file, then modify_file with append"
+_EDITORS = "str replace editor, str replace based edit tool, text editor, file editor"
+_REPLACE = {"operation": "replace"}
 _WRITING_TOOLS = frozenset(
     {
         *("create_file", "modify_file", "rename_file", "create_folder"),
@@ -122,6 +125,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         icon="folder",
         subject="{path}",
         explores="folders",
+        other_names=(
+            OtherNames("ls, list dir, list directory, list folder, dir, tree, directory tree"),
+        ),
     )
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
         """Show the tree of a folder with sizes and notes; ignored files are left out."""
@@ -151,6 +157,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         subject="{path}",
         opens="path",
         explores="files",
+        other_names=(
+            OtherNames("read, view, cat, open file, view file, cat file, file read, show file"),
+            OtherNames("get file contents, get file content, read text file, read file content"),
+            OtherNames(_EDITORS, when=("command", "view")),
+        ),
     )
     def read_file(
         self,
@@ -206,6 +217,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         icon="search",
         subject="{pattern}  {path}",
         explores="searches",
+        other_names=(OtherNames("glob, glob files, glob search, file glob search, find file"),),
     )
     def find_files(
         self, pattern: Annotated[str, "Glob: *.py, src/**/test_*.{js,ts}"], path: str = "."
@@ -236,6 +248,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         opens="path",
         unredacted=("content",),
         when_cut=_IN_PARTS,
+        other_names=(
+            OtherNames("write, create, write file, write to file, save file, new file, file write"),
+            OtherNames("write text file, create new file, add file, make file"),
+            OtherNames(_EDITORS, when=("command", "create")),
+        ),
     )
     def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
         """Create a file, with missing folders. Only with overwrite it replaces one."""
@@ -269,6 +286,18 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         opens="path",
         unredacted=("old", "new"),
         when_cut=_IN_PARTS,
+        other_names=(
+            OtherNames(
+                "modify file, edit, edit file, file edit, str replace, string replace, replace, "
+                "search replace, search and replace, replace in file, replace string in file",
+                adds=_REPLACE,
+                needs=("old", "new"),
+                drops=("expected_replacements", "instruction"),
+            ),
+            OtherNames(
+                _EDITORS, adds=_REPLACE, needs=("old", "new"), when=("command", "str_replace")
+            ),
+        ),
     )
     def modify_file(
         self,
@@ -304,6 +333,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         icon="edit",
         subject="{path} → {new_path}",
         destination="new_path",
+        other_names=(OtherNames("rename, move, mv, move file, move path, rename path"),),
     )
     def rename_file(self, path: str, new_path: str) -> Outcome:
         """Rename or move a file or folder; never onto something that exists."""
@@ -325,6 +355,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         verb=phrase("Delete"),
         icon="delete",
         subject="{path}",
+        other_names=(OtherNames("remove file, rm file, unlink, file delete"),),
     )
     def delete_file(self, path: str) -> Outcome:
         """Delete a file."""
@@ -343,6 +374,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         verb=phrase("Make folder"),
         icon="folder",
         subject="{path}",
+        other_names=(
+            OtherNames("mkdir, make dir, make directory, create dir, create directory, new folder"),
+        ),
     )
     def create_folder(self, path: str) -> Outcome:
         """Create a folder, with those above it."""
@@ -360,6 +394,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         verb=phrase("Delete folder"),
         icon="delete",
         subject="{path}",
+        other_names=(OtherNames("rmdir, remove dir, remove directory, delete directory"),),
     )
     def delete_folder(self, path: str, recursive: bool = False) -> Outcome:
         """Delete a folder; with recursive all that is in it too."""

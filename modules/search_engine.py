@@ -13,6 +13,7 @@ from core.cards import Link, LinksCard
 from core.conversation.citations import sources_of
 from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, ProvidesStatus
+from core.tool_spec import OtherNames
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.outputs import Outputs
 from utils.error_codes import ErrorCode
@@ -66,6 +67,9 @@ class WebSearch(Feature, BindsToSession, ProvidesStatus):
         verb=phrase("Search the web"),
         icon="globe",
         subject="{query}",
+        other_names=(
+            OtherNames("search web, google search, google web search, internet search, websearch"),
+        ),
     )
     def web_search(
         self,
@@ -118,6 +122,12 @@ class WebSearch(Feature, BindsToSession, ProvidesStatus):
         verb=phrase("Read page"),
         icon="globe",
         subject="{url}",
+        other_names=(
+            OtherNames(
+                "web fetch, webfetch, fetch, fetch url, fetch page, fetch webpage, read url",
+                drops=("prompt",),
+            ),
+        ),
     )
     def read_page(self, url: str) -> Outcome:
         """Read the text of a web page."""

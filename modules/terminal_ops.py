@@ -26,7 +26,7 @@ from core.hooks import (
     RunsForPerson,
 )
 from core.loop.approval import NO_BACKGROUND_OUTSIDE, AlwaysAskReason
-from core.tool_spec import OUTSIDE
+from core.tool_spec import OUTSIDE, OtherNames
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
 from modules.runs.approval_reasons import network_reason, other_python, weak_sandbox_reason
@@ -174,6 +174,10 @@ class TerminalOps(
         subject="",
         program=ProgramArgument("python", "code"),
         unredacted=("code",),
+        other_names=(
+            OtherNames("python, ipython, execute python, python interpreter, code interpreter"),
+            OtherNames("execute python code, run python code, python exec, execute ipython cell"),
+        ),
     )
     def run_python(
         self,
@@ -194,6 +198,13 @@ class TerminalOps(
         program=ProgramArgument("bash", "command"),
         unredacted=("command",),
         outside="where",
+        other_names=(
+            OtherNames("bash, sh, shell, terminal, exec command, execute command, execute bash"),
+            OtherNames(
+                "run terminal cmd, run terminal command, run in terminal, run shell command"
+            ),
+            OtherNames("run bash, bash command, shell command, execute shell command, local shell"),
+        ),
     )
     def run_command(
         self,

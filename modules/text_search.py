@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from core.cards import Hit, SearchCard
 from core.feature import Feature
+from core.tool_spec import OtherNames
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files import encodings
 from modules.files.editing.long_text import MAX_BYTES
@@ -85,6 +86,13 @@ class TextSearch(Feature):
         icon="search",
         subject="{pattern}  {path}",
         explores="searches",
+        other_names=(
+            OtherNames(
+                "grep, rg, ripgrep, grep search, search file content, grep files, grep content",
+                adds={"regex": True},
+                drops=("output_mode", "-n", "head_limit"),
+            ),
+        ),
     )
     def search_text(
         self,

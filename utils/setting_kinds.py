@@ -124,7 +124,10 @@ def address(example: str, *, allows_query: bool = False) -> Kind:
             raise ValueError
         return value.rstrip("/")
 
-    return {"parse": parse, "allowed": phrase("an address such as {address}", address=example)}
+    allowed = phrase(
+        "an address that begins with http:// or https://, as {address}", address=example
+    )
+    return {"parse": parse, "allowed": allowed}
 
 
 def yes_no() -> Kind:

@@ -16,6 +16,10 @@ _THINKING_TAG = re.compile(
     re.DOTALL,
 )
 """Thinking that is left in the text: it announces nothing and quotes nothing."""
+_THOUGHT_BEHIND = re.compile(
+    r"<\|channel\|>analysis<\|message\|>(?:(?!<\|).){0,20000}<\|end\|>\s*\Z", re.DOTALL
+)
+"""The same of gpt-oss, between its words and its call."""
 _EXAMPLE_WORDS = re.compile(
     r"\b(?:example|sample) (?:\w+ )?(?:calls?|blocks?|requests?)\b|\bexamples?\s*[:：]"
     r"|\b(?:this|that|the following|these) examples?\W*\Z"
@@ -140,7 +144,8 @@ _EXPLANATION_WORDS = re.compile(
     r"\b(?:I'll|I’ll|I will|I'm|I am|me|us|I|to|let's|almost)"
     r"\s+(?:\w+ly\s+|just\s+|now\s+|also\s+|first\s+)*"
     r"(?:show|explain|demonstrate|illustrate|describe|quote|cite|repeat|paste|print|tell|present"
-    r"|outline|suggest|propose|recommend|document|translate|reproduce|mention|reply|answer"
+    r"|outline|suggest|propose|recommend|document|translate|reproduce|mention|reply"
+    r"|answer(?! (?:this|that|it|(?:the|your) question),? I\b)"
     r"|give (?:you|an?)|walk|remind|imagine|suppose|assume|recall|include|draft|refuse|decline"
     r"|showing|quoting|explaining|describing|write (?:down|out)|put (?:it|this|that)|phrase|spell"
     r"|render|sketch|note|point out|summari[sz]e|almost|ran)\b|\b(?:for|to) you to\b"
@@ -311,9 +316,11 @@ def promises(said: str) -> bool:
 
 
 def without_thinking(text: str) -> str:
-    """Return *text* without the thinking that it begins with."""
+    """Return *text* without the thinking that it begins with, or that ends it."""
     while match := _THINKING_TAG.match(text):
         text = text[match.end() :]
+    if text.endswith("<|end|>") and (behind := _THOUGHT_BEHIND.search(text)):
+        text = text[: behind.start()]
     return text.strip()
 
 

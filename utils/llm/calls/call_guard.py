@@ -10,7 +10,7 @@ _KEYS = (
     "|tool_call_id|function_call|arguments|parameters|args|input"
 )
 _TAGS = (
-    r"(?:\w{1,20}[:_])?(?:tool|function)_?calls?>|TOOLCALL>|tool_use>|tool_request>"
+    r"(?:\w{1,20}[:_])?(?:tool|function)_?calls?>|TOOLCALL>|tool_code>|tool_use>|tool_request>"
     r"|function(?:=| name)|(?:\w{1,20}:)?invoke name=|<<\[TOOL_REQUEST\]"
     r"|\|(?:python_tag|channel|start|START_ACTION|action_start|tools_prefix|recipient|from|python_start)\||\|tool_call"
     r"|start_function_call>|(?:tool|tool_call|tool_use|function_call) name="

@@ -16,6 +16,7 @@ _TOKEN = re.compile(
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 _END_TOKEN = re.compile(r"(?:\s*(?:<\|\w{1,20}\|>|</\w{1,20}>))+\s*\Z")
+_STRAY_END = re.compile(r"(?<=\})\s*[}\]]{1,2}\s*\Z")
 _LABEL = re.compile(r"\A\s*json\s*(?=\{)", re.IGNORECASE)
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 
@@ -61,6 +62,7 @@ def repair_object(text: str) -> str:
 
     Raises `ValueError` where that cannot be had.
     """
+    text = _without_stray_end(text)
     value = read_json(text) if is_json(text) else read_lenient(text)
     if isinstance(value, str):  # an object put in quotes once too often
         return (
@@ -73,6 +75,14 @@ def repair_object(text: str) -> str:
     if not isinstance(value, dict):
         return _raise_no_object(value)
     return text if is_json(text) else json.dumps(value, ensure_ascii=False)
+
+
+def _without_stray_end(text: str) -> str:
+    """Return *text* without brackets behind a whole object: those of what stood around it."""
+    end = _STRAY_END.search(text)
+    if end is None or is_json(text):
+        return text
+    return next((text[:at] for at in range(end.start(), end.end()) if is_json(text[:at])), text)
 
 
 def _raise_no_object(value: object) -> str:

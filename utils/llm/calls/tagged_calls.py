@@ -123,7 +123,8 @@ _WRAPPER_FORMS: Sequence[
 """What a wrapper may hold beside JSON and tags."""
 
 WRAPPER = (
-    r"(?:\w{1,20}[:_])?tool_?calls?|(?:\w{1,20}:)?function_?calls?|TOOLCALL|tool_use|tool_request"
+    r"(?:\w{1,20}[:_])?tool_?calls?|(?:\w{1,20}:)?function_?calls?|TOOLCALL"
+    r"|tool_use|tool_request|tool_code"
 )
 FUNCTION = r"<function(?:=|\s+name\s*=\s*)[\"']?(?P<function>[\w.:-]+)[\"']?>"
 INVOKE = r"<(?P<space>\w{1,20}:)?invoke name=[\"'](?P<name>[\w.:-]+)[\"']>"

@@ -152,9 +152,10 @@ def _read_kimi(text: str, opening: re.Match[str]) -> Block:
 def _read_harmony(text: str, opening: re.Match[str]) -> Block:
     value, end = json_at(text, opening.end())
     closing = re.compile(r"\s*<\|call\|>").match(text, end)
-    if not isinstance(value, dict) or closing is None:
+    name = opening["name"] or opening["role"]
+    if not isinstance(value, dict) or closing is None or not name:
         return None, end
-    return [TextCall(opening["name"] or opening["role"], value)], closing.end()
+    return [TextCall(name, value)], closing.end()
 
 
 def _read_gemma(text: str, opening: re.Match[str]) -> Block:

@@ -153,17 +153,31 @@ _DECODER = json.JSONDecoder(
 
 
 def python_calls(code: str) -> list[TextCall] | None:
-    """Return the calls that *code* is, one, a list or one a line; their arguments are constants."""
+    """Return the calls that *code* is, one, a list or one a line; their arguments are constants.
+
+    What they return may be given a name, and that be printed, as Gemma does it.
+    """
     try:
         body = ast.parse(code.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     nodes: list[ast.expr] = []
+    results: set[str] = set()
     for statement in body:
-        if not isinstance(statement, ast.Expr):
-            return None
-        expression = _print_argument(statement.value)
-        nodes += expression.elts if isinstance(expression, ast.List | ast.Tuple) else [expression]
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value):
+                results.add(name)
+                nodes.append(value)
+            case ast.Expr(value=value):
+                expression = _print_argument(value)
+                if isinstance(expression, ast.Name) and expression.id in results:
+                    continue
+                if isinstance(expression, ast.List | ast.Tuple):
+                    nodes += expression.elts
+                else:
+                    nodes.append(expression)
+            case _:
+                return None
     calls = [_python_call(node) for node in nodes]
     return [call for call in calls if call] if calls and all(calls) else None
 

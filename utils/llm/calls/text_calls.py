@@ -26,8 +26,9 @@ _MAX_CALLS = 32
 """Calls that one text can mean; a model that goes round and round writes more."""
 _END_TOKEN = re.compile(
     r"(?:<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|stop|END_OF_TURN_TOKEN)\|>"
-    r"|</s>|<end_of_turn>|<[|｜]end▁of▁sentence[|｜]>)\Z"
+    r"|</s>|<end_of_turn>|<[|｜]end▁of▁sentence[|｜]>|\n[*_]{0,3}Observation:[*_]{0,3})\Z"
 )
+"""What a model writes behind its call and means nobody to read; ReAct's word is for the answer."""
 _EMPTY_TAGS = re.compile(r"\A\s*(?:<(tools|tool_call|tool_calls)>\s*</\1>\s*){1,9}")
 """What Qwen's small models write before a call outside of it."""
 _MAX_BROKEN_BLOCKS = 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 
 from utils.llm.calls.code_tracker import CodeTracker
@@ -21,20 +22,23 @@ _TAGS = {
     "<|begin_of_thought|>": "<|end_of_thought|>",
 }
 """Begins of thoughts and their ends, of all the models that are known."""
-_ANSWER_HEADS = (
+_ANSWER_TOKENS = (
     "<|start|>assistant<|channel|>final<|message|>",
+    "<|channel|>final<|message|>",
     "<|START_RESPONSE|>",
     "<|begin_of_solution|>",
-    "<answer>",
+    "<|begin_of_box|>",
 )
-"""What gpt-oss and others put between their thoughts and their answer."""
+"""What gpt-oss and others put before their answer, with a thought before it or without."""
+_ANSWER_HEADS = (*_ANSWER_TOKENS, "<answer>", "<response>")
+"""The same, and the tags that are only that behind a thought."""
 
 _LONE_END = re.compile(r"</think(?:ing)?>[ \t]*(?:\n\s*|\Z)")
 """End of a thought whose begin the server put into the prompt."""
 _END_TOKENS = (
     *(f"<|{name}|>" for name in ("im_end", "eot_id", "eom_id", "endoftext", "end_of_text")),
     *("<|end|>", "<|return|>", "</s>", "<end_of_turn>", "<｜end▁of▁sentence｜>"),
-    *("<|END_RESPONSE|>", "<|end_of_solution|>"),
+    *("<|END_RESPONSE|>", "<|end_of_solution|>", "<|end_of_box|>", "[e~["),
 )
 """Tokens that end a reply, of servers that let them through."""
 
@@ -45,8 +49,9 @@ def part_answer(text: str) -> tuple[str, str]:
     The tokens of the model that end it belong to neither.
     """
     text = _without_end(text, _END_TOKENS)
-    if "<answer>" not in text:  # its begin was taken off
-        text = _without_end(text, ("</answer>",))
+    for tag in ("answer", "response"):
+        if f"<{tag}>" not in text:  # its begin was taken off
+            text = _without_end(text, (f"</{tag}>",))
     end = _LONE_END.search(text)
     if end is None or "<think" in text[: end.start()]:
         return "", text
@@ -104,7 +109,7 @@ class ThinkTag:
         text, self._pending = self._pending + text, ""
         if self._state is _State.START:
             start = text.lstrip()
-            if any(begin.startswith(start) for begin in _TAGS):
+            if any(begin.startswith(start) for begin in (*_TAGS, *_ANSWER_TOKENS)):
                 self._pending = text
                 return "", ""
             return self._from_start(start, text)
@@ -114,7 +119,8 @@ class ThinkTag:
         """Take in the beginning of a *text*, which is *start* behind its white space."""
         if not (begin := _begin_of(start)):
             self._state = _State.TEXT
-            return "", text.lstrip("\r\n")
+            head = _head_of(start, _ANSWER_TOKENS)
+            return "", start.removeprefix(head).lstrip() if head else text.lstrip("\r\n")
         self._open(begin)
         return self._feed_within(start.removeprefix(begin))
 
@@ -170,11 +176,14 @@ class ThinkTag:
         if any(len(text) < len(head) and head.startswith(text) for head in heads):
             self._pending = text
             return ""
-        head = next((head for head in _ANSWER_HEADS if text.startswith(head)), "")
-        text = text.removeprefix(head).lstrip()
+        text = text.removeprefix(_head_of(text, _ANSWER_HEADS)).lstrip()
         if text:
             self._state = _State.TEXT
         return text
+
+
+def _head_of(text: str, heads: Sequence[str]) -> str:
+    return next((head for head in heads if text.startswith(head)), "")
 
 
 def _begin_of(text: str) -> str:

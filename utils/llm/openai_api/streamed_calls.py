@@ -8,7 +8,7 @@ import secrets
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 from utils.llm.calls.lenient_json import repair_object
@@ -23,6 +23,9 @@ _ADDRESS = re.compile(r"\bto=((?:functions\.)?[\w.-]+)")
 """The address that gpt-oss puts before a call, of servers that let it through in the name."""
 _PARALLEL = re.compile(r"(?:functions\.)?multi_tool_use[._]parallel")
 """The tool that OpenAI's models sometimes believe they have, for several calls in one."""
+
+_MAX_JOINED = 32
+"""Objects in the arguments of one call that can be those of several."""
 
 
 @dataclass
@@ -143,7 +146,8 @@ class StreamedCalls:
                 arguments = _repaired_arguments(arguments)
             address = _ADDRESS.search(call.name)
             name = address[1] if address else call.name.partition("<|")[0].strip()
-            calls += _parted(RawCall(call.id, name, arguments, is_call_cut, extra=call.extra))
+            parts = _parted(RawCall(call.id, name, arguments, is_call_cut, extra=call.extra))
+            calls += parts if len(calls) + len(parts) <= self._max_calls else [parts[0]]
         return calls
 
 
@@ -194,10 +198,36 @@ def _objects_in(text: str) -> Iterator[tuple[str, Any]]:
         position = end + len(text[end:]) - len(text[end:].lstrip())
 
 
+def _joined_objects(arguments: str) -> Sequence[str]:
+    """Return the arguments of the several calls that a gateway joined to *arguments*, () if none.
+
+    Each begins with the same name. Where one holds all that another does it may be its correction,
+    and nobody knows which of them is meant.
+    """
+    if not arguments.lstrip().startswith("{") or is_json(arguments):
+        return ()
+    try:
+        objects = [(text, value) for text, value in _objects_in(arguments.strip()) if value]
+    except ValueError:
+        return ()
+    values = [value for _, value in objects]
+    if len(values) > _MAX_JOINED or not all(isinstance(value, dict) for value in values):
+        return ()
+    has_one_begin = len({next(iter(value)) for value in values}) == 1
+    is_correction = any(one.items() <= two.items() for one, two in permutations(values, 2))
+    return () if is_correction or not has_one_begin else [text for text, _ in objects]
+
+
 def _parted(call: RawCall) -> Sequence[RawCall]:
     """Return the calls that *call* bundles, itself where it is one."""
-    if call.is_cut or not _PARALLEL.fullmatch(call.name):
+    if call.is_cut:
         return [call]
+    if not _PARALLEL.fullmatch(call.name):
+        joined = _joined_objects(call.arguments)
+        return [
+            replace(call, id="" if number else call.id, arguments=one)
+            for number, one in enumerate(joined)
+        ] or [call]
     try:
         uses = read_json(call.arguments)["tool_uses"]
         return [

@@ -347,7 +347,8 @@ _QUIRKS: Sequence[_Quirk] = (
     _Quirk(
         r"content.{0,60}(empty|blank|at least 1|min_length|must not be|non-?whitespace|null\b"
         r"|none\b|required|missing|valid string)"
-        r"|(empty|blank|null|missing).{0,30}content|must have a text",
+        r"|(empty|blank|null|missing).{0,30}content|must have a text"
+        r"|messages?\b.{0,60}must not be empty",
         _adapt_call_content,
     ),
     _Quirk(

@@ -125,6 +125,25 @@ SYNTAXES: dict[str, str] = {
     "comma too much": f"{_CALL[:-2]},}}}}",
     "heading": f"### create_file\n```json\n{_J}\n```",
     "name in bold": f"**create_file**\n\n```json\n{_J}\n```",
+    "hermes, indented": "<tool_call>\n" + json.dumps(
+        {"name": "create_file", "arguments": ARGUMENTS}, indent=4) + "\n</tool_call>",
+    "qwen coder on one line": "<tool_call><function=create_file>"
+    f"<parameter=path>{PATH}</parameter><parameter=content>{CONTENT}</parameter>"
+    "</function></tool_call>",
+    "glm 4.6": f"<tool_call>create_file<arg_key>path</arg_key><arg_value>{PATH}</arg_value>"
+    f"<arg_key>content</arg_key><arg_value>{CONTENT}</arg_value></tool_call>",
+    "react, up to the answer": f"Action: create_file\nAction Input: {_J}\nObservation:",
+    "react, up to the answer in bold": f"**Action:** create_file\n**Action Input:** {_J}\n"
+    "**Observation:**",
+    "gemma, with a name": f"```tool_code\nresult = {_PY}\nprint(result)\n```",
+    "gemini's tag": f"<tool_code>\nprint(default_api.{_PY})\n</tool_code>",
+    "harmony, all of it": "<|channel|>analysis<|message|>I create it.<|end|><|start|>assistant"
+    "<|channel|>commentary to=functions.create_file <|constrain|>json<|message|>"
+    f"{_J}<|call|>",
+    "mistral, with an id": '[TOOL_CALLS] [{"name": "create_file", "arguments": '
+    f'{_J}, "id": "Ab3dE6gh9"}}]',
+    "kimi, without a space": "<|tool_calls_section_begin|><|tool_call_begin|>create_file:12"
+    f"<|tool_call_argument_begin|>{_J}<|tool_call_end|><|tool_calls_section_end|>",
 }  # fmt: skip
 
 LEADS = {
@@ -164,6 +183,14 @@ LEADS = {
     "chinese pattern": "我会参照示例的格式来写新文件。\n\n",
     "chinese syntax": "我来修复语法错误。\n\n",
     "thought line": "Thought: The person wants a list. I should create the file.\n",
+    "answer": "To answer this I have to create the file first.\n\n",
+    "apology": "I apologize for the confusion. Let me try again with the correct path.\n\n",
+    "again": "The previous command failed because the file does not exist. I'll create it.\n\n",
+    "plan": "**Plan**\n\n1. Look\n2. Create the file\n\nLet me start with step 2.\n\n",
+    "praise": "Great question! The list is missing. Let me fix it.\n\n",
+    "paragraphs": "There are two folders. The first is for notes.\n\nThe list is missing there."
+    "\n\nI'll add it now.\n\n",
+    "chinese, seen": "明白了，我马上修复这个问题。\n\n",
 }
 """What models say before they call."""
 
@@ -190,6 +217,21 @@ SHOWN = {
     "chinese, raised": "我来举个例子：\n\n{}",
     "chinese, form": "我来写一下调用的格式：\n\n{}",
     "documented": "# Tool calls\n\nThe following shows the syntax of a call.\n\n{}",
+    "in a file": "The file contains:\n\n```\n{}\n```\n\nIt is a transcript.",
+    "in a fixture": "The fixture `calls.txt` has this line:\n\n{}\n\nand the parser reads it.",
+    "in a quotation": "In the docs it says:\n\n> {}",
+    "in a table": "| form | text |\n|---|---|\n| one | {} |",
+    "in a tag": "<example>\n{}\n</example>",
+    "in markdown": "The syntax of Hermes:\n\n````markdown\n{}\n````\n",
+    "in a talk": "User: make it\nAssistant: {}\nUser: thanks",
+    "how to": "To use the tool, write something like this:\n\n{}\n\nThen wait for the result.",
+    "of old": "Earlier I ran:\n\n{}\n\nand it worked.",
+    "not called": "I did not call anything. Had I done so, it would have been:\n\n{}",
+    "never": "Never output this:\n\n{}",
+    "wanted": "Do you want me to run this?\n\n{}",
+    "steps": "1. First you write\n\n   {}\n\n2. Then the runtime answers.",
+    "chinese, asked": "如何调用工具？例如：\n\n{}\n\n这就是格式。",
+    "chinese, in a log": "日志里写着：\n\n{}",
 }
 
 
@@ -207,11 +249,20 @@ def corpus() -> Iterator[Output]:
 
 def _damaged(call: str) -> dict[str, str]:
     """Return *call* with damage that leaves its arguments, or that it is whole, in doubt."""
-    inside = call.index("bread")
-    return {
+    inside, bracket = call.index("bread"), call.rfind("}")
+    damaged = {
         "cut in the content": call[:inside],
         "cut in the name": call[: call.index("create_file") + 6],
         "another tool": call.replace("create_file", "launch_rocket"),
+        "misspelt tool": call.replace("create_file", "creat_fil"),
         "placeholder": call.replace(PATH, "<path>"),
         "no path": call.replace("path", "wath"),
+        "whole, then cut": f"{call}\n{call[:inside]}",
     }
+    if bracket > 0:
+        damaged["bracket missing"] = call[:bracket] + call[bracket + 1 :]
+        damaged["first bracket missing"] = call.replace("{", "", 1)
+    if '"create_file"' in call:
+        damaged["quote missing"] = call.replace('"create_file"', 'create_file"')
+        damaged["typographic quotes"] = call.replace('"', "”")
+    return damaged

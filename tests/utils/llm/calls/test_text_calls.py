@@ -411,3 +411,8 @@ def test_a_parameter_does_not_run_on_past_a_damaged_end() -> None:
     damaged = "a.txt</parametertxt</parameter>"
     reading = find_calls(INVOKE.replace("a.txt</parameter>", damaged), judge)
     assert reading is None or not reading.calls or not reading.is_sure
+
+
+def test_a_call_of_nobody_is_none() -> None:
+    found = find_calls(f"<|channel|>commentary json<|message|>{ARGUMENTS}<|call|>", judge)
+    assert found is None or not found.is_sure

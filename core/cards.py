@@ -111,7 +111,7 @@ class TreeEntry:
     path: str
     depth: int
     size: int | None
-    note: str = ""
+    note: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class _Alignment:
         self._unique = unique
 
     def of(self, old: Lines, new: Lines) -> Iterator[KeptLines]:
-        """Yield what stays: that no unique line crosses a certain one is a reason to keep it."""
+        """Yield what stays, of *old* in *new*: for certain the lines that no other one crosses."""
         yield from _between(_uncrossed(self._places(old, new)), old, new, self._compared)
 
     def _places(self, old: Lines, new: Lines) -> list[Place]:

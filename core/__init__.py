@@ -57,6 +57,7 @@ EXPORTS = {
         "TodoCard",
         "TreeCard",
         "TreeEntry",
+        "WrittenBy",
     ],
     "commands": ["Commands", "must_wait_message"],
     "events": [

@@ -111,7 +111,7 @@ class TreeEntry:
     path: str
     depth: int
     size: int | None
-    note: str = ""
+    note: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +221,9 @@ class LineReceipt:
     said: Text
 
 
+WrittenBy = Literal["agent", "command", "person", "other"]
+
+
 @dataclass(frozen=True, slots=True)
 class LineOrigin:
     """Where the lines of *ranges* (first and last, from 1) come from.
@@ -228,7 +231,8 @@ class LineOrigin:
     Of a *call* there are the *session* with its *title*, the *turn*, the words that *asked* for it,
     the *tool* with what it was called (*verb*, "" for what ran in the background) and what it was
     done to (*about*), and the *receipts* of the task. *when* it was there first at the latest is in
-    seconds since the epoch, 0 where nobody can tell.
+    seconds since the epoch, 0 where nobody can tell. *by* is the writer in the words of programs: a
+    tool of the agent, a command that it ran, the person in Onefold, or anybody else.
     """
 
     ranges: tuple[tuple[int, int], ...]
@@ -243,6 +247,7 @@ class LineOrigin:
     about: str = ""
     asked: str = ""
     receipts: tuple[LineReceipt, ...] = ()
+    by: WrittenBy = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +255,8 @@ class OriginsCard:
     """Where lines of the file *path* come from, by origin from top to bottom.
 
     They are its lines *start* to *end*, all for 0; *line* is the text of one alone. *note* says
-    what is to be known of the file beside that.
+    what is to be known of the file beside that. Where all have one origin, *by*, *turn*, *call*,
+    *task* (the words that asked) and *receipt* (the last one) are those of it, for programs.
     """
 
     path: str
@@ -259,6 +265,11 @@ class OriginsCard:
     end: int = 0
     line: str = ""
     note: Text = ""
+    by: WrittenBy | Literal[""] = ""
+    turn: int = 0
+    call: str = ""
+    task: str = ""
+    receipt: LineReceipt | None = None
     kind: Literal["origins"] = "origins"
 
 

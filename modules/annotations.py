@@ -143,7 +143,7 @@ class Annotations(
             for path, n in self._current_book().notes.items()
         }
 
-    def told_notes(self, path: str) -> str:
+    def told_notes(self, path: str) -> Text:
         """Return all that is noted on the file *path* and on its lines, "" for nothing."""
         note = self._current_book().notes.get(path)
         return note.told() if note else ""

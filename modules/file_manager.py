@@ -23,7 +23,7 @@ from modules.files.editing.text_file import NotEncodable, NotRoundTrip, TextFile
 from modules.files.preview import FilePreviews
 from modules.files.project import BinaryFile, ContentChanged, MissingPath, Project
 from modules.pictures.formats import MAX_PICTURE_FILE_BYTES
-from utils.i18n import Phrase, phrase
+from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 from utils.text.git_names import is_in_git
 from utils.text.globs import glob_filter
@@ -79,7 +79,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self,
         project: Project,
         outputs: KeptOutputs | None = None,
-        note_of: Callable[[str], str] | None = None,
+        note_of: Callable[[str], Text] | None = None,
         readers: Mapping[str, Callable[[str], str]] | None = None,
         pictures: ShownPictures | None = None,
         *,
@@ -196,9 +196,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
                     )
         with self._project.read_lines(name) as lines:
             if lines is not None:
-                return read_part(visible(name), lines, start_line, end_line, self._note_of(name))
+                return read_part(
+                    visible(name), lines, start_line, end_line, str(self._note_of(name))
+                )
         file = self._project.read_text(name)
-        outcome = read_part(visible(name), file, start_line, end_line, self._note_of(name))
+        outcome = read_part(visible(name), file, start_line, end_line, str(self._note_of(name)))
         self._read_state.record_shown(name, file.data)
         return outcome
 

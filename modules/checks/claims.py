@@ -14,8 +14,24 @@ Kind = Literal["passes", "ran", "verified"]
 
 HINTS = (
     *("pass", "green", "ran ", "run ", "execut", "verif", "confirm", "validat", "tested"),
-    *("clean", "succe", "double-check"),
-    *("通过", "验证", "测试", "运行", "执行", "跑", "确认", "全绿"),
+    *("clean", "succe", "double", "compil", "test", "lint", "mypy", "built", "tried", "expected"),
+    *("checked", "failures", "0 errors", "no errors"),
+    *(
+        "通过",
+        "验证",
+        "测试",
+        "运行",
+        "执行",
+        "跑",
+        "确认",
+        "绿",
+        "构建",
+        "编译",
+        "检查",
+        "自测",
+        "亲测",
+        "实测",
+    ),
 )
 """Words of which a claim has one: without any there is nothing to look for."""
 MAX_TEXT = 200
@@ -41,7 +57,9 @@ _CLAUSE = re.compile(
     r"|但|而且|并且|所以|因此"
 )
 _CONDITION = re.compile(
-    r"^\W*(?:and |then )?(?:if|when|whenever|once|unless|until|after|before|assuming|provided"
+    r"^\W*(?:and |then )?(?:if|when|whenever|once|unless|until|before|assuming|provided"
+    r"|after(?! (?:re-?)?running| (?:the|my|this|that) (?:last |latest )?(?:change|fix|edit)"
+    r"| that\b)"
     r"|as soon as|to)\b"
     r"|^\s*(?:如果|若|假如|一旦|当|只要|除非|请|建议|等)",
     re.IGNORECASE,
@@ -57,8 +75,13 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 _NOT_UNSURE = re.compile(
-    r"\bno (?:errors?|failures?|issues?|problems?|warnings?)\b"
-    r"|没有(?:错误|问题|失败)|无(?:错误|报错)|不错",
+    r"\b(?:no|zero|without(?: any)?|not? any) (?:(?:lint(?:er|ing)?|type|compile[rd]?|build"
+    r"|more) ){0,2}"
+    r"(?:errors?|failures?|issues?|problems?|warnings?)\b|\b(?:0|zero) failed\b"
+    r"|\bno (?:more )?(?:failing tests?|tests? (?:are |is )?fail(?:s|ed|ing)?)\b"
+    r"|\bfail(?:ing|ed) tests? (?:(?:is|are) (?:now )?(?:fixed|green)|(?:now )?pass(?:es)?)\b"
+    r"|\bas expected\b"
+    r"|没有(?:任何)?(?:测试|用例)?(?:错误|问题|失败|报错)|无(?:任何)?(?:错误|报错|误)|没问题|不错",
     re.IGNORECASE,
 )
 _TESTS = r"(?:tests?|checks?|specs?|suite)"
@@ -72,25 +95,56 @@ _PASSES = re.compile(
     r"|\b(?:everything|all)(?: of (?:it|them))? (?:(?:is|are) )?(?:now )?"
     r"(?:pass(?:es|ed|ing)?|green)\b"
     r"|\b(?:green|passing|successful) (?:test|build|check)s?\b"
+    r"|\bno (?:more )?(?:failing tests|tests? (?:are |is )?fail(?:s|ed|ing)?|failures\b"
+    r"|(?:lint(?:er|ing)?|type) errors?)|\b(?:0|zero) (?:failed|failures)\b"
+    r"|\bcompiles?(?: now)? (?:cleanly|fine|successfully|without)\b|\bcompiles(?: now)?\W*$"
+    r"|\b(?:mypy|ruff|eslint|lint(?:er)?|tsc|flake8|pylint|clippy|compiler|type checker) (?:is|are"
+    r"|reports?|shows?|finds?|found)(?: now)? (?:happy|no|nothing)\b"
+    r"|\btest\w+ (?:now )?(?:pass(?:es|ed)|succeeds)\b|\bfail(?:ing"
+    r"|ed) tests? (?:now )?pass(?:es)?\b"
     r"|(?:测试|检查|用例|构建|编译)[^。]{0,16}?(?:通过|全绿|成功)"
+    r"|(?:测试|用例|构建|编译|lint|ci)[^。，]{0,8}?(?:跑通|过了|[是变]绿|绿了|正常|(?:没有?"
+    r"|无)(?:任何)?"
+    r"(?:报错|错误|失败|问题))|没有(?:任何)?(?:测试|用例)失败|检查[^。，]{0,4}没有报错"
     r"|通过(?:了)?[^。]{0,10}?(?:测试|检查|用例)",
     re.IGNORECASE,
 )
 _VERIFIED = re.compile(
-    r"\b(?:verified|confirmed|validated|double-checked"
+    r"\b(?:verified|confirmed|validated|double[- ]?checked|checked (?:that|and) (?:it|everything"
+    r"|all)?"
+    r"|(?:has|have) been (?:fully |thoroughly )?tested"
+    r"|(?:works?|runs?|prints?|behaves?|returns?|outputs?) (?:[\w.]+ ){0,3}as expected"
     r"|tested (?:it|this|that|the|and|with|by|manually|locally))\b"
     r"|\bI(?:'ve|’ve| have)?(?: also| now| just)? tested\b|^\W*(?:fully |thoroughly )?tested\b"
     r"|已(?:经)?(?:验证|确认|测试)|经(?:过)?(?:验证|测试)|验证(?:了|过|通过|无误)"
-    r"|确认(?:了|过|无误)|测试过|测试了",
+    r"|\bI(?:'ve|’ve| have)?(?: also| then| just)? tried (?:it|this|that)\b"
+    r"|确认(?:了|过|无误)|测试过|测试了|检查过|(?:自|亲|实)测",
     re.IGNORECASE,
 )
 _RAN = re.compile(
     r"\b(?:I|we)(?:'ve|’ve| have)?(?: also| then| just| now| already)? "
     r"(?:ran|run|re-?ran|re-?run|executed)\b"
     r"|^\W*(?:ran|re-?ran|executed)\b|\bw(?:as|ere) (?:run|executed)\b"
-    r"|(?:我|已|已经)(?:经)?(?:运行|执行|跑)|(?:运行|执行|跑)(?:了|过)",
+    r"|\b(?:I|we)(?:'ve|’ve| have)? built (?:it|the (?:project|app|application|package|image"
+    r"|site|code))\b"
+    r"|(?:我|已|已经)(?:经)?(?:在[^，。]{1,6})?(?:运行|执行|跑)|(?:运行|执行|跑)(?:了|过|成功"
+    r"|正常)",
     re.IGNORECASE,
 )
+_LISTED = re.compile(
+    r"\b(?:tests?|test suite|build|lint(?:er|ing)?|type ?checks?|ci)\b[*_\s]*[:：][*_\s]*"
+    r"(?:✅|✓|✔|ok\b|pass|green|clean)|(?:测试|构建|编译)[*_\s]*[:：][*_\s]*(?:✅|✓|✔|通过|成功)",
+    re.IGNORECASE,
+)
+"""A claim whose subject stands before a colon."""
+_OF_TESTS = re.compile(rf"\b{_TESTS}\b|\bpytest\b|\bbuild\b|\bbuilt\b|测试", re.IGNORECASE)
+_PASSES_TOO = re.compile(
+    r"^\W*(?:(?:it|they|both|all|everything|now|then) ){0,3}"
+    r"(?:pass(?:es|ed)?|succeed(?:s|ed)?)(?: now| again| too| as well)?\W*$|^\W*(?:也|都"
+    r"|全部)?过了\W*$",
+    re.IGNORECASE,
+)
+"""A clause that tells it of what another one of its sentence names."""
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("passes", _PASSES),
     ("verified", _VERIFIED),
@@ -123,11 +177,15 @@ def _claims_of(sentence: str) -> Iterator[FoundClaim]:
         if is_conditional or _UNSURE.search(_NOT_UNSURE.sub("", clause)):
             continue
         kinds |= {kind for kind, pattern in _PATTERNS if pattern.search(clause)}
+        if _PASSES_TOO.search(clause) and _OF_TESTS.search(plain):
+            kinds.add("passes")
+    if _LISTED.search(plain) and not is_conditional and not _UNSURE.search(plain):
+        kinds.add("passes")
     for kind in sorted(kinds):
         yield FoundClaim(kind, shown, commands)
 
 
 def _as_word(match: re.Match[str]) -> str:
-    """Return the name of a test runner that is named in code, "…" for anything else."""
-    found = re.search(r"\b(?:pytest|mypy|ruff|eslint|test|tests|check)\b", match[1])
+    """Return the name of a test or a test runner that is named in code, "…" for anything else."""
+    found = re.search(r"\b(?:pytest|mypy|ruff|eslint|test|tests|check|test_\w+)\b", match[1])
     return found[0] if found else "…"

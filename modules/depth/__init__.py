@@ -6,8 +6,11 @@
                  and edit.
 - hinted_pattern Patterns that are compiled only for a line which may fit.
 - line_rules     Rules by which a line says how deep its task is, in English and Chinese.
+- open_answers   Answers that leave something open, to which "ok" may be a yes.
 - person_config  Configuration of the person in `CONFIG.md`: preferences, and rules of how deep a
                  task goes.
+- simple_questions
+                 Simple questions, in English and Chinese: they ask what is, and for no work.
 - social_lines   Lines that are wholly social: thanks, greetings, goodbyes, praise, in English and
                  Chinese.
 """

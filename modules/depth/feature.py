@@ -97,13 +97,15 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
 
     def _is_something_open(self) -> bool:
         """Return whether the person may mean to answer: a question, or a task that did not end."""
+        from modules.depth.open_answers import leaves_open  # its patterns, once there is a line
+
         history = self._session.history
         last = history.records[-1][0] if history.records else 0
         records = [one for _, one in takewhile(lambda r: r[0] == last, reversed(history.records))]
         if any(map(is_turn_end, records)) or self._has_open_work():
             return True
         said = next((one.text for one in records if isinstance(one, Assistant) and one.text), "")
-        return any(mark in said.strip().rpartition("\n")[2] for mark in "?\uff1f")
+        return leaves_open(said)
 
     @command(
         "/depth [auto|brief|standard|deep|add RULE|forget N|off RULE|on RULE]",

@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from core.loop.depth import Depth
 from modules.depth.hinted_pattern import HintedPattern
+from modules.depth.simple_questions import is_simple_question
 from modules.depth.social_lines import how_social
 from utils.i18n import Phrase, phrase
 
 _MAX_LINE = 2_000
 """Characters that are looked at: what was pasted is not the person speaking."""
-_MAX_QUESTION = 160
 _ENDS = " .!?~。！？～"
 
 
@@ -109,16 +108,22 @@ _SAYS_DEEP = HintedPattern(
     r"^(?:deep|深入|深度)\s*[:：]",
     r"\b(?:think|look|dig|analy[sz]e|investigate|research|study|examine|consider)\b"
     r"(?: \w+){0,3} (?:deep(?:ly|er)?|hard|thoroughly)\b(?!-| copy| nest| learn)",
-    r"\bgo deep\b|\btake your time\b|\bin[- ]depth\b|\bdeep dive\b|\bthink (?:it|this) through\b",
-    r"深入(?!浅出)|好好想|仔细想|认真思考|深思|慢慢来|彻底(?:分析|排查|调查)",
-    hints="deep|hard|thorough|your time|depth|through|深|好好想|仔细想|认真思考|慢慢来|彻底",
+    r"\b(?:in (?:great |more |full )?detail|thoroughly)(?=[ ,.:;!]|$)(?! view| page)",
+    r"\bgo deep\b|\btake your time\b|\bin[- ]depth\b|\bdeep dive\b|\bthink (?:it|this) through\b"
+    r"|\b(?:carefully )?think (?:carefully|through)\b",
+    r"深入(?!浅出)|好好想|仔细想|认真思考|深思|慢慢来|彻底(?:分析|排查|调查|检查|查)",
+    r"详细(?!信息|日志|输出|模式|程度|页|地址|数据|资料)|全面(?=地?(?:分析|评估|检查|审查|梳理"
+    r"|排查|调查|了解))",
+    hints="deep|hard|thorough|your time|depth|through|detail|深|好好想|仔细想|认真思考|慢慢来"
+    "|彻底|详细|全面",
 )
 _SAYS_BRIEF = HintedPattern(
     r"^(?:brief|简短|简要)\s*[:：]",
     r"^(?:briefly|in short|in brief|short answer|quick question|tl;?dr)\b",
     r"\bin (?:one|a|two|three|a few) (?:short )?(?:sentences?|words?|lines?)(?=[:,.?!]|$)",
     r"(?:[, ]briefly|[, ]in short|keep it (?:short|brief))[.!?]*$",
-    r"一句话|^简短|简短(?:地)?(?:说|回答|介绍|解释)|简单(?:地)?(?:说|讲|回答|介绍|解释)|简要|简而言之|长话短说",
+    r"一句话|^简短|简短(?:地)?(?:说|回答|介绍|解释)|简单(?:地)?(?:说|讲|回答|介绍|解释)|简要"
+    r"|简而言之|长话短说",
     hints="brief|short|quick question|tldr|tl;dr|sentence|word|line|一句话|简|长话短说",
 )
 _SAYS_STANDARD = HintedPattern(
@@ -137,6 +142,17 @@ _THINGS = (
     r"|site|server|library|framework|compiler|interpreter|platform|product|stack|api|game|web ?app"
     r"|marketplace|shop|repo(?:sitory)?|code ?base)"
 )
+_CHANGES = (
+    r"(?:adapt|adjust|refactor|rewrite|replace|rework|convert|upgrade|migrate|implement"
+    r"|introduce|make"
+    r"|unify|modernise|modernize|harden|overhaul|restructure|fix)"
+)
+_LOOKS = r"(?:search|find|list|count|show|run|grep|format|rename|print|what|where|which|how)"
+_WHOLE_THING = (
+    r"(?:(?:the |our |this )?(?:whole|entire) (?:\w+ )?(?:code ?base|project|app|application|system"
+    r"|repo|repository|backend|frontend|site|website|product|platform|service|program)"
+    r"|(?:all|every|each)(?: of)?(?: the| our)? (?:modules?|services?|packages?|components?))"
+)
 _SMALL = r"(?!.*\b(?:function|method|line|script|loop|test|sentence|query|class|variable|file)\b)"
 _BIG_CHANGE = HintedPattern(
     r"\b(?:refactor|rewrite|restructure|reorgani[sz]e|redesign|re-?architect|overhaul|migrate|port|"
@@ -149,26 +165,34 @@ _BIG_CHANGE = HintedPattern(
     r"\b(?:thorough|comprehensive|complete|full) (?:security )?(?:analysis|review|audit)\b",
     r"\b(?:convert|replace|move|translate|clean up|audit|review|analy[sz]e|optimi[sz]e|upgrade)\b"
     rf".*\b{_WHOLE}\b",
+    rf"\bport (?:the|our|this|my) (?:\w+ ){{0,2}}{_THINGS} to\b",
+    rf"\b{_CHANGES}\b.*\b{_WHOLE_THING}\b|^(?!.*\b{_LOOKS}\b).*\b{_WHOLE_THING}\b.*\b{_CHANGES}\b",
     r"\bmove (?:us|the (?:whole )?(?:app|project|site|service|database)) from\b",
     r"\bconvert (?:all|every)\b.*\bfrom\b.*\bto\b",
     r"\b(?:redesign|overhaul|re-?architect)\b.*\b(?:systems?|architecture|layer|engine|api|schema|"
     r"database|app|application|framework|pipeline|modules?|plugins?|workflow|structure|how)\b",
     rf"^{_SMALL}.*\b(?:rewrite|re-?implement|port)\b.*\b(?:in|to) {_LANGUAGES}\b",
-    r"\bmigrate\b.*\b(?:from|to)\b|\b(?:plan|prepare)\b.*\b(?:migration|upgrade|transition|rewrite|redesign)\b",
+    r"\bmigrate\b.*\b(?:from|to)\b|\b(?:plan|prepare)\b.*\b(?:migration|upgrade|transition"
+    r"|rewrite|redesign)\b",
     r"\b(?:split|break)\b.*\b(?:monolith|application|app|backend)\b.*\binto\b",
-    r"(?:重构|重写|改写|改造|移植|重组|重新实现).*(?:整个|所有|全部|整套|全面|代码库|[后前]端|架构)",
+    r"(?:重构|重写|改写|改造|移植|重组|重新实现).*(?:整个|所有|全部|整套|全面|代码库|[后前]端"
+    r"|架构)",
     r"(?:整个|所有|全部|整套|全面|从零|从头).*(?:重构|重写|改写|改造|移植|重组|重新实现)",
     r"(?:升级|替换|审计|审查|分析|优化|检查|转换).*(?:整个|整条|整套|代码库|全项目)",
-    r"(?:整个|整条|整套|代码库|全项目|全面).*(?:转[成为换]|换成|国际化|升级|替换|审计|审查|分析|优化|检查|转换)",
+    r"(?:整个|整条|整套|代码库|全项目|全面).*(?:转[成为换]|换成|国际化|升级|替换|审计|审查|分析"
+    r"|优化|检查|转换)",
     r"迁移(?:到|至)|迁移.*计划|重新(?:设计|架构)(?!.*(?:按钮|图标|标志|颜色))",
     rf"用\s*{_LANGUAGES}\s*(?:重写|重新实现)(?!.*(?:函数|方法|脚本|循环|测试|这一?[段行个]))",
-    r"(?:单体|应用|项目|系统).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|改造|升级|优化)",
+    r"(?:单体|应用|项目|系统|[后前]端).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|改造|升级"
+    r"|优化)",
     r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
     r"(?!.*(?:搜索|查找|列出|统计|运行|跑|显示))",
-    hints="refactor|rewrit|restructur|reorgani|redesign|architect|overhaul|migrat|port |moderni"
+    hints="module|service|package|component|refactor|rewrit|restructur|reorgani|redesign"
+    "|architect|overhaul|migrat|port |moderni"
     "|modulari|decompos|rework|throughout|whole|entire|across|rebuild|thorough|comprehensive"
     "|complete|full |code base|codebase|repository|monolith|move us|move the"
-    "|convert|implement|plan|prepare|split|break|重|改写|改造|移植|整|所有|全|从零|从头|代码库|迁移|拆|大规模|彻底",
+    "|convert|implement|plan|prepare|split|break|重|改写|改造|移植|整|所有|全|从零|从头|代码库"
+    "|迁移|拆|大规模|彻底",
 )
 _BIG_WORK = HintedPattern(
     r"\b(?:design|plan) and (?:implement|build|develop|write|carry out|execute)\b",
@@ -178,54 +202,26 @@ _BIG_WORK = HintedPattern(
     r"\b(?:build|create|develop|implement|write)\b.*\bfrom (?:scratch|the ground up)\b",
     rf"\b(?:build|develop|design)(?: me)? (?:an?|our)(?! (?:small|simple|tiny|minimal|little))"
     rf"(?: [\w-]+){{0,3}} {_THINGS}(?=[.,!]| (?:for|with|that|which|to|using|in|where)\b|$)",
-    r"设计(?:并|和|与)(?:实现|开发|搭建)|设计.*架构|制定.*计划并",
+    rf"{_SMALL}^(?:please |let's |let us |can you |could you )*(?:plan|design|architect|devise)"
+    r"(?: me| out| and \w+)? (?:an?|the|our|how)\b"
+    r"(?!.*\b(?:button|icon|logo|banner|color|colour|page|card|header|footer)\b)",
+    r"\b(?:compare|evaluate|weigh)\b.*\b(?:architectures|approaches|strategies|frameworks|designs"
+    r"|alternatives)\b|\b(?:propose|outline|draft|write|develop|come up with|work out|create) "
+    r"(?:me )?(?:an?|the|our) (?:[\w-]+ ){0,3}(?:architecture|strategy|road ?map|migration plan"
+    r"|plan)\b",
+    r"设计(?:并|和|与)(?:实现|开发|搭建)|设计.*架构",
+    r"(?:(?:制定|制订|拟定|规划|设计|提出|给出)(?:一下|一[个份套种])?|[写出做想]一?[个份套种])"
+    r".{0,16}(?:方案|策略|计划|路线图|规划)",
+    r"^(?:请|帮我|麻烦)*规划(?!了)|(?:完整|全套)(?:地)?(?:实现|开发|搭建)",
     r"(?:从零|从头)(?:开始)?(?:开发|实现|搭建|构建|写|做)",
     r"(?:搭建|开发|实现|构建|编写|做|写)(?:一[个套款])?(?:完整|全套|全栈|端到端)的",
     r"(?:搭建|开发|构建|设计|打造)一[个套款](?!简单|小的|小型|小工具).{0,12}"
     r"(?:网站|平台|系统|应用|小程序|游戏|编译器|解释器|框架|引擎|商城)",
-    hints="design|plan and|complete|full|entire|whole|production|end-to-end|end to end|scratch"
-    "|ground up|build|develop|设计|制定|从零|从头|完整|全套|全栈|端到端|搭建|开发|构建|打造",
+    hints="design|plan|architect|devise|compare|evaluate|weigh|propose|strateg|road|complete"
+    "|full|entire|whole|production|end-to-end|end to end|scratch"
+    "|ground up|build|develop|设计|制|拟定|规划|方案|策略|计划|路线图|从零|从头|完整|全套|全栈"
+    "|端到端|搭建|开发|构建|打造",
 )
-_ASKS = HintedPattern(
-    r"(?:what|where|who(?:se)?|when|which|how (?:many|much|old|big|large|long|often|far)|is|are"
-    r"|do(?:es)?|did|has|have|was|were)(?:['’]s|['’]re)?\b.*\?",
-    r"(?:what|where|who)(?:['’]s| is| are| does)\b.{1,60}|how (?:many|much|old)\b.{1,60}",
-    r"(?=.*[\u4e00-\u9fff])(?:(?!为什么|为何)[^?？])*(?:什么|啥|干嘛|在哪|哪[里儿个些种一年天]"
-    r"|多[少大久长]|几[个行次年种类]|谁|何时|有没有|是不是|是否|吗)[^。！；]*[?？]?",
-    hints="?|？|what|where|who|how many|how much|how old"
-    "|什么|啥|干嘛|哪|多|几|谁|何时|有没有|是不是|是否|吗",
-)
-_ASKS_FOR_WORK = HintedPattern(
-    r"\b(?:fix|mend|correct|repair|change|add|write|create|make|implement|update|remove|delete"
-    r"|rename|run|start|stop|commit|push|install|build|refactor|please|should|could|would|about"
-    r"|wrong|bugs?|fail(?:s|ing|ed|ure)?|broken|crash(?:es)?|slow|problem|cause|best|better|pass"
-    r"|passes|instead|then|me|going on|next|what can|try|show|check|ready|done)\b",
-    r"[?？。！;；]\s*\S|[.!]\s+\S|[,，]\s*(?:and|so|but|然后|再|顺便)",
-    r"怎[么样]|如何|为何|帮|请|麻烦|给我|修[复好改]|改[成为一改]|添加|加[上一]|增加|写[一个出]|编写|删",
-    r"去掉|移除|运行(?!在|时)|执行|跑|(?<!次)提交(?!记录|历史|者)|推送|创建(?!了|者|时间|于)|新建|实现(?!了)|重构|重写|安装",
-    r"更新(?!时间|是|于)|升级|检查|审查|重命名|替换|优化|部署|生成|翻译|能不能|可不可以|可以|[能要]否|要不要"
-    r"|该|[报出]错|错误|失败|崩溃|慢|问题|然后|看看|继续|再",
-    hints="",  # most questions are looked at for all of it
-)
-
-
-def _is_simple_question(text: str) -> bool:
-    if len(text) > _MAX_QUESTION or "\n" in text or not _ASKS.may_fit(text):
-        return False
-    body = _politeness().sub("", text.rstrip("?？ .。"), count=1)
-    mark = "?" if text.endswith(("?", "？")) else ""
-    return not _ASKS_FOR_WORK.is_in(body) and _ASKS.is_all_of(body + mark)
-
-
-@cache
-def _politeness() -> re.Pattern[str]:
-    """Return what may stand before a question and asks for nothing itself."""
-    return re.compile(
-        r"^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*(?:(?:can|could|would) you (?:please )?tell me"
-        r"|(?:do )?you know|tell me|please tell me|i(?:'d| would) like to know|i want to know"
-        r"|remind me|any idea)? *|^(?:请问|你好[,，]|告诉我|你知道|我想知道|想问一下)+[,，]?",
-        re.IGNORECASE,
-    )
 
 
 WORD_RULES = (
@@ -271,6 +267,6 @@ RULES = (
         "question",
         "brief",
         phrase("One simple question that asks for no change: what, where, which, how many"),
-        _is_simple_question,
+        is_simple_question,
     ),
 )

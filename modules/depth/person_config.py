@@ -2,6 +2,7 @@
 
 The file is Markdown that people edit. Below `## Preferences` each list item is told to the model,
 below `## Depth` each is a rule (`- deep: migrate *`) or switches ours off (`- off: question`).
+Preferences may stand as `name: value` too, and rules as lists of words below `deepKeywords:`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,23 @@ them. Comments like this one are not read. -->
 """
 _ITEM = re.compile(r"\s*[-*+][ \t]+(?P<text>\S.*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_QUOTES = "\"'“”"
 _RULE = re.compile(r"(?P<word>\w+)\s*[:\uff1a]\s*(?P<pattern>\S.*)")
-_SECTIONS = {"preferences": "preferences", "偏好": "preferences", "depth": "depth", "深度": "depth"}
+_GROUP = re.compile(r"\s*(?P<name>\w+)\s*[:\uff1a]\s*")
+_NAMED_VALUE = re.compile(r"\w[\w -]*[:\uff1a]\s*\S.*")
+_SECTIONS = {
+    **{"preferences": "preferences", "偏好": "preferences"},
+    **{"depth": "depth", "深度": "depth", "routing": "depth", "路由": "depth"},
+}
 DEPTH_WORDS: dict[str, Depth] = {
     **{"social": "social", "brief": "brief", "standard": "standard", "deep": "deep"},
     **{"社交": "social", "简短": "brief", "标准": "standard", "深入": "deep"},
 }
+_GROUPS: dict[str, Depth] = {
+    **DEPTH_WORDS,
+    **{"light": "brief", "detailed": "deep", "deepkeywords": "deep"},
+}
+"""Headings of lists of words, in small letters."""
 _OFF_WORDS = ("off", "关闭")
 
 
@@ -115,12 +127,24 @@ def _without(data: bytes, is_meant: Callable[[str], bool]) -> bytes:
 def _items(lines: list[str]) -> Iterator[tuple[int, str, str]]:
     """Yield the number of the line, the section and the text of each list item."""
     readable = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), "".join(lines))
-    section = ""
+    section = group = ""
     for number, line in enumerate(readable.splitlines()):
         if line.startswith("#"):
-            section = _section_of(line)
+            section, group = _section_of(line), ""
         elif found := _ITEM.fullmatch(line.rstrip()):
-            yield number, section, " ".join(found["text"].split())
+            text = " ".join(found["text"].split())
+            yield number, section, _in_group(text, group) if section == "depth" else text
+        elif section == "depth" and (found := _GROUP.fullmatch(line)):
+            group = found["name"].casefold()
+        elif section == "preferences" and _NAMED_VALUE.fullmatch(line.strip()):
+            yield number, section, " ".join(line.split())
+
+
+def _in_group(text: str, group: str) -> str:
+    """Return the rule of the words *text* in the list of *group*; a whole rule stays as it is."""
+    if group not in _GROUPS or parse_rule(text) or _switched_off(text):
+        return text
+    return f"{_GROUPS[group]}: {text.strip(_QUOTES)}"
 
 
 def _section_of(line: str) -> str:

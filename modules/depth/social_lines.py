@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 Social = Literal["no", "agreeing", "wholly"]
@@ -18,11 +19,20 @@ MAX_LENGTH = 160
 """Characters of a line beyond which nobody only says thanks."""
 
 _BETWEEN = (
-    r"(?:[\s,!?;:~…*\"'()，。！？；：、～“”·]|\.(?=[\s.!?…)]|$)|[-–—](?=\s|$)|[:;]-?[)dp(]|<3|\^_?\^"
+    r"(?:[\s,!?;:~…*\"'()，。！？；：、～“”·]|\.(?=[\s.!?…)]|$)|[-–—](?=\s|$)|[:;]-?[)dp(]|<3"
+    r"|\^_?\^"
     "|[🙏👏🎉😊🙂😀😃😄😁😂🤣😅❤♥💯🥳😍🤗👋✨🌹💪🔥😎🙌🤝💐💖🌟\ufe0f])+"
 )
 _AGREEING_EMOJI = "[👍👌✅🆗]+"
-_WHOM = r"(?: (?:there|again|all|everyone|everybody|onefold|mate|buddy|friend|folks|guys|dude))?"
+_WHOM = (
+    r"(?: (?:there|again|all|everyone|everybody|onefold|mate|buddy|my friend|friend|folks|guys|dude"
+    r"|man|bro|pal|sir|team|dear))?"
+)
+_THANKS = (
+    r"(?:thank (?:you|yuo|yo|u|ya|yiu|oyu)|thankyou|thanks+|thnks|thaks|thansk|thakns|tahnks|thnaks"
+    r"|thank|thanx|thx|thnx|tnx)"
+)
+"""Thanks, as hurried fingers write it too."""
 _FOR_WHAT = (
     r"(?: for (?:everything|helping(?: me)?(?: out)?|fixing (?:it|that|this)|"
     r"(?:(?:your|the|all|this|that|of) ){0,3}(?:(?:quick|great|kind|fast|good|hard|amazing) )?"
@@ -30,17 +40,18 @@ _FOR_WHAT = (
     r"|job|tips?|info|information|clarification|feedback|advice|fix|update|hint)))?"
 )
 _HOW_MUCH = (
-    r"(?: (?:so much|so very much|very much|a lot|lots|heaps|a bunch|a ton|a million|kindly"
-    r"|indeed))?"
+    r"(?: (?:so much|so very much|very much|a lot|lots|heaps|loads|a bunch|a ton|tons|a million"
+    r"|kindly))?(?: indeed)?"
 )
 _WHEN = r"(?: (?:today|yesterday|earlier|this morning|tonight|for today|for now))?"
 _ENGLISH = (
     # thanks
-    r"(?:many |a million |huge |big )?(?:thanks|thank you|thank u|thx|thnx|tnx|tysm|tyvm|ty"
+    rf"(?:many |a million |huge |big )?(?:{_THANKS}|tysm|tyvm|ty"
     rf"|cheers){_HOW_MUCH}{_WHOM}{_FOR_WHAT}{_WHOM}{_WHEN}(?: anyway| though)?",
     r"(?:i )?(?:(?:really|truly|do|so) )?appreciate (?:it|that|this|(?:all )?(?:your|the) help)"
     rf"{_HOW_MUCH}",
-    r"thank you for everything you(?:'ve| have) done|(?:so|very|how) kind(?: of you)?",
+    r"thank you for everything you(?:'ve| have) done|(?:(?:that|this|it)(?:'s| is| was) )?(?:so"
+    r"|very|how|really) kind(?: of you)?",
     r"much (?:appreciated|obliged)|appreciated|no,? (?:thanks|thank you)",
     r"danke(?: sch[oö]n| sehr)?|merci(?: beaucoup)?|(?:muchas )?gracias",
     # greetings
@@ -67,7 +78,7 @@ _ENGLISH = (
     r"(?:ha){2,}h?|(?:he){2,}|lo+l|rofl|lmao|xd|wow|yay|hooray|woohoo|phew",
 )  # fmt: skip
 _PRAISED = (
-    r"(?:great|awesome|amazing|perfect|excellent|wonderful|fantastic|brilliant|superb|lovely"
+    r"(?:great|super|awesome|amazing|perfect|excellent|wonderful|fantastic|brilliant|superb|lovely"
     r"|beautiful|impressive|cool|neat|nice|sweet|incredible|outstanding|marvellous|terrific)"
 )
 _ENGLISH_PRAISE = (
@@ -80,74 +91,134 @@ _ENGLISH_PRAISE = (
     rf"|an? (?:star|genius|life ?saver|legend|hero|wizard|gem)"
     rf"|kind|helpful|good|smart|fast|{_PRAISED})|you rock|you nailed it|nailed it",
     r"(?:i )?(?:love|like) (?:it|this|that)(?: a lot| so much| very much)?",
-    r"(?:you |that |it )?(?:made|saved) my (?:day|life|week)",
+    r"(?:you |that |it |this )?(?:just )?(?:made|saved) (?:my (?:day|life|week)"
+    r"|me (?:(?:so much|a lot of|lots of|some|hours of|a ton of) )?(?:time|hours|work|trouble))",
+    r"(?:that|this|it) (?:really |totally |completely )?(?:did (?:it|the trick)|helps?|helped"
+    r"|solved it|fixed it|clears? (?:it|that|things) up|explains it)"
+    r"(?: (?:a lot|me|so much|perfectly|nicely))?",
     r"(?:that's|this is|it's|that is) (?:exactly )?what i (?:needed|wanted)|i(?:'m| am) impressed",
     r"you (?:did|have done|'ve done) (?:great|well|an? (?:great|good|amazing|wonderful) job)",
     r"you(?:'ve| have) been (?:very |so |really )?(?:helpful|kind)|good to know",
     r"(?:(?:that|this|it) (?:worked|works)|works|worked)"
     r"(?: (?:great|perfectly|well|fine|like a charm|beautifully|now))?",
+    r"that was (?:(?:really|very|so) )?(?:quick|fast|helpful|great|kind)",
+    # what says that it was heard
+    r"ok(?:ay|ie|i)?|alright|all right|aha|(?:i )?got it|i see(?: now)?|(?:i )?understood|noted"
+    r"|i understand(?: now)?|(?:that |it )?makes sense(?: now)?|all good|fine|good|roger(?: that)?"
+    r"|copy that|duly noted|will do|good to hear",
     # what stands beside thanks, and means nothing by itself
-    r"ok(?:ay)?|alright|all right|oh|ah|aha|got it|i see|understood|makes sense|all good|fine|good"
-    r"|well|and|so|that was (?:(?:really|very|so) )?(?:quick|fast|helpful|great|kind)",
+    r"oh|ah|well|and|so|no|nope|now|then|sounds (?:good|great|fine|perfect)",
 )  # fmt: skip
 _NEEDS_MORE = (
-    r"ok(?:ay)?|alright|all right|oh|ah|aha|got it|i see|understood|makes sense|all good|fine|good"
-    r"|well|and|so|好(?:的|吧|嘞|滴|哒|了)?|嗯+|哦+|噢|喔|明白了?|知道了|收到|了解了?|懂了|原来如此|那"
+    r"oh|ah|well|and|so|no|nope|now|then|sounds (?:good|great|fine|perfect)|那|[啦呀哦啊]+"
+    r"|没问题了?|可以了|行了|够了|好了|好吧|will do"
     r"|就?先?这样[吧了]?"
 )
 _PARTICLES = "[啊呀啦了哦哈呢哟喔嘛吖]*"
 _CHINESE = (
     r"(?:(?:非常|十分|太|真的?|真心|万分|很|实在|特别|多多)*(?:感谢|谢谢|多谢|感激|谢)"
-    r"(?:你们?|您|大家|了|啦)?的?(?:耐心|细心|热心|详细|精彩|及时|大力)?(?:帮助|帮忙|支持|耐心|解答|回答|回复|指点|讲解|解释|工作|协助|付出|努力)?"
+    r"(?:你们?|您|大家|各位|兄弟|哥们?|大哥|姐|老师|老铁|朋友|大佬|大神|亲|了|啦)?的?(?:耐心"
+    r"|细心|热心|详细|精彩|及时|大力)?(?:帮助|帮忙|支持|耐心|解答|回答|回复|指点|讲解|解释|工作"
+    r"|协助|付出|努力)?"
     rf"(?:不尽)?{_PARTICLES})",
     rf"(?:辛苦|麻烦|有劳|劳烦)(?:你们?|您|大家)?[了啦]{_PARTICLES}",
-    r"(?:你们?|您|大家|早上|上午|中午|下午|晚上)好"
+    r"(?:大家|各位|老师|朋友们?)(?:早上|上午|中午|下午|晚上)好|(?:你们?|您|大家|各位|早上|上午"
+    r"|中午|下午|晚上)好"
     + _PARTICLES
     + "|嗨+|哈[喽啰罗]|嘿+|早安|午安|晚安|(?:做个)?好梦|早点(?:休息|睡)|注意休息|早[啊呀]?"
-    "|好久不见|在吗|在不在|你好吗|最近(?:怎么样|好吗)|(?:新年|节日|周末|生日|中秋|国庆)(?:快乐|愉快|好)",
-    rf"(?:(?:明天|下周|下次|改天|回头)?再见|拜拜|回见|回头见|明天见|下次见|下周见|改天见|待会儿?见|一会儿?见|晚点见|明天聊|下次聊|改天聊|回头聊|回聊|有空再聊|改天再聊){_PARTICLES}",
+    "|好久不见|在吗|在不在|你好吗|最近(?:怎么样|好吗)|(?:新年|节日|周末|生日|中秋|国庆)(?:快乐"
+    "|愉快|好)",
+    rf"(?:(?:明天|下周|下次|改天|回头)?再见|拜拜|回见|回头见|明天见|下次见|下周见|改天见"
+    rf"|待会儿?见|一会儿?见|晚点见|明天聊|下次聊|改天聊|回头聊|回聊|有空再聊|改天再聊){_PARTICLES}",
     r"今天(?:就|先)*(?:到这[里儿]?|到此为止|这样)[吧了]?|我(?:先)?(?:走|下|撤|睡|下班|休息)了"
     "|没(?:有)?(?:别的|其他)(?:事|问题)?了|没事[了儿]?",
     r"祝(?:你|您|大家)?(?:有)?(?:一天|周末|工作|生活)?(?:愉快|开心|顺利|好运)",
-    rf"(?:不客气|别客气|客气啥|合作愉快|很高兴认识你|不用谢|不谢|没关系|不好意思|抱歉|对不起|客气了|应该的){_PARTICLES}",
+    rf"(?:不客气|别客气|客气啥|合作愉快|很高兴认识你|不用谢|不谢|没关系|不好意思|抱歉|对不起"
+    rf"|客气了|应该的){_PARTICLES}",
     r"哈{2,}|嘻{2,}|呵{2,}|哇+|耶+|2?33{2,}|6{3,}|恭喜(?:你|您)?|大功告成",
 )
 _CHINESE_PRAISE = (
     r"(?:你|您|这|那|它|干得|做得|写得|改得|真的?|太|很|非常|实在|简直|可真|是){0,4}"
-    rf"(?:棒极|好极|棒|厉害|牛|赞|完美|漂亮|优秀|强|不错|给力|出色|精彩|贴心|聪明|靠谱){_PARTICLES}",
+    rf"(?:棒极|好极|棒|厉害|牛|赞|完美|漂亮|优秀|强|不错|给力|出色|精彩|贴心|聪明"
+    rf"|靠谱){_PARTICLES}",
     rf"(?:干|做|写|改)得(?:太|真|很|非常)?好{_PARTICLES}|(?:太|真|很|非常)好{_PARTICLES}",
-    "爱了|爱你|学到了|受教了|长见识了",
-    "不用了|好(?:的|吧|嘞|滴|哒|了)?|嗯+|哦+|噢|喔|明白了?|知道了|收到|了解了?|懂了|原来如此|那"
-    "|就?先?这样[吧了]?",
+    "(?:可|真是|真的|太)*帮(?:了)?(?:我)?(?:一个)?(?:大|很大的)?忙[了啦]|(?:很|非常|真|太"
+    "|特别)(?:清楚|清晰|详细|有用|有帮助|及时|到位|好用|方便)(?:了)?"
+    "|爱了|爱你|学到了|受教了|长见识了",
+    "不用了|好(?:的|吧|嘞|滴|哒|了|呀|哦|啊)?|嗯+|哦+|噢|喔|明白了?|清楚了|知道了|知道啦|收到"
+    "|了解了?|懂了"
+    "|原来如此|原来是这样|那|就?先?这样[吧了]?|没问题了?|可以了|行了|够了|[啦呀哦啊]+|解决了"
+    "|搞定了?|成功了",
 )
 
 
+_KIND_WORDS = (
+    " a about absolutely advance again all always amazing an and answer answers anyway are as"
+    " assistance"
+    " awesome been best better brilliant care clean clear clearly completely day detailed easy"
+    " effort"
+    " efforts enough ever everything excellent explained explanation explanations extremely"
+    " fantastic"
+    " fast feedback for from fun good great guidance had happy have heard helped helpful help"
+    " helps hours"
+    " how i i'm i've in incredible information insight insights is it it's its job kind kindly"
+    " learned"
+    " life lot lots love lovely loved lucky made makes many me much my neat news nice of ok okay"
+    " on our"
+    " patience perfect perfectly pleased pleasure pretty prompt quick quickly quite read reading"
+    " really"
+    " reply response saved sense service smart smooth so solved stuff such super support team"
+    " that that's"
+    " the these this those time to today too totally truly understand us useful very was we were"
+    " what with"
+    " wonderful words work worked works you you're you've your "
+)
+"""Words that are said beside thanks and ask for nothing, however they are put together."""
+_KINDEST_WORDS = " thanks thank thx ty cheers appreciate appreciated grateful gratitude "
+_ASKS_BESIDE = re.compile(
+    r"(?<!your )(?<!the )\bhelp (?:me|us|with)\b|\bread (?:the|this|it|that|my|our)\b|\b(?:can"
+    r"|have) you\b"
+)
+
+
+def _is_kind(text: str) -> bool:
+    """Return whether *text* thanks, in English, in words that ask for nothing."""
+    words = [f" {one} " for word in text.split() if (one := word.strip(_SIGNS))]
+    return (
+        any(word in _KINDEST_WORDS for word in words)
+        and all(word in _KINDEST_WORDS or word in _KIND_WORDS for word in words)
+        and not any(sign in text for sign in '?/\\`"@#')
+        and not _ASKS_BESIDE.search(text)
+    )
+
+
 _FIRST_WORDS = (
-    " a absolutely afternoon ah aha all alright amazing and anytime apologies appreciate"
+    " a absolutely afternoon ok okie oki noted roger copy duly i then now will ah aha all"
+    " alright amazing and anytime apologies appreciate"
     " appreciated are awesome beautiful best big bravo brilliant bye catch cheers congrats"
     " congratulations cool cya danke do enjoy evening excellent fantastic farewell fine good"
     " goodbye got gotta gracias great greetings ha happy have he hello hey heya hi hiya hooray how"
     " howdy huge i impressive incredible it just kudos like likewise lmao logging lol long love"
     " lovely made makes many marvellous merci merry morning much muchas must my nailed neat nice"
     " night no np oh ok okay oops outstanding perfect phew pretty really rofl same saved see"
-    " signing simply sleep so sorry superb sweet take talk terrific thank thanks that this thnx thx"
+    " signing simply sleep so sorry sounds superb sweet take talk terrific thank thanks super gm"
+    " that this thnx tahnks thnaks thankss thansk thakns thaks thanx thnks thankyou thx"
     " tnx truly ttyl ty tysm tyvm understood until very welcome well what whats wonderful woohoo"
     " worked works wow xd yay yo you "
 )
 _FIRST_SIGNS = (
-    "236一万上下不中了今优你做先再写出别劳十午厉原受可合周呵哇哈哦喔嗨嗯嘻嘿噢回国在多大太好学它完实客对就干应强"
+    "236一万上下对是没可行够清解搞成不中了今优你做先再写出别劳十午厉原受可合周呵哇哈哦喔嗨嗯嘻嘿噢回国在多大太好学它完实客对就干应强"
     "待很恭您感懂我抱拜收改新早明是晚最有棒没注漂爱牛特生真知祝简精给耶聪节谢贴赞辛这那长非靠麻"
 )
 """What the phrases begin with: a line that begins otherwise needs no pattern at all."""
 
 
 def _begins_like_one(text: str) -> bool:
-    first = text.lstrip(_SIGNS).partition(" ")[0]
-    word = first.rstrip(_SIGNS).partition("'")[0].partition("-")[0]
-    is_laughter = word[:2] in ("ha", "he", "lo")
-    if word.isascii() and word.isalpha():
-        return is_laughter or f" {word} " in _FIRST_WORDS
-    return not word[:1].isalnum() or word[0] in _FIRST_SIGNS
+    first = text.lstrip(_SIGNS)
+    word = "".join(takewhile(lambda sign: "a" <= sign <= "z", first))
+    if word:
+        return word[:2] in ("ha", "he", "lo") or f" {word} " in _FIRST_WORDS
+    return not first[:1].isalnum() or first[0] in _FIRST_SIGNS
 
 
 class _Patterns(NamedTuple):
@@ -194,7 +265,7 @@ def how_social(line: str) -> Social:
             is_agreeing |= is_praise
             says_something |= not patterns.needs_more.fullmatch(found[0])
         else:
-            return "no"
+            return "agreeing" if _is_kind(text) else "no"
         position = found.end()
     if not says_something:
         return "no"

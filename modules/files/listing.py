@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from core.cards import TreeCard, TreeEntry
 from core.tools import ToolError
 from modules.files.project import DirectoryItem, Project
+from utils.i18n import Text
 from utils.text.clean import visible
 from utils.text.lines import format_size, with_count
 
@@ -22,7 +23,7 @@ class FolderListing:
     """Listing of a folder in the making: *lines* for the model, *entries* for people."""
 
     project: Project
-    notes: Callable[[str], str]
+    notes: Callable[[str], Text]
     depth: int
     visible_files: frozenset[str]
     counts: Counter[str]
@@ -32,7 +33,7 @@ class FolderListing:
 
     @classmethod
     def of(
-        cls, project: Project, path: str, depth: int, notes: Callable[[str], str]
+        cls, project: Project, path: str, depth: int, notes: Callable[[str], Text]
     ) -> FolderListing:
         """Return the tree of the folder *path*, *depth* levels deep."""
         files = project.files(path)

@@ -24,7 +24,10 @@ class FilePreviews:
     """Previews of what the file tools would make of the *project* as it is now."""
 
     def __init__(
-        self, project: Project, notes: Callable[[str], str], exists_already: Callable[[str], Phrase]
+        self,
+        project: Project,
+        notes: Callable[[str], Text],
+        exists_already: Callable[[str], Phrase],
     ) -> None:
         """*exists_already* says that there is a file where a new one was wanted."""
         self._project = project

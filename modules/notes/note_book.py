@@ -11,7 +11,7 @@ from typing import Any
 from core.cards import Change
 from modules.files.fingerprints import Fingerprint
 from modules.notes.line_notes import LineNote, is_protecting
-from utils.i18n import Phrase, phrase
+from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 from utils.text.codec import from_plain, to_plain
 from utils.text.tokens import estimate_tokens
@@ -45,9 +45,12 @@ class Note:
         """Whether it, or one on lines, says that something is not to be touched."""
         return is_protecting(self.text) or any(note.is_protecting for note in self.lines)
 
-    def told(self) -> str:
-        """Return all that is noted on the file, for a list of files."""
-        return "; ".join(filter(None, [self.text, *map(told_line_note, self.lines)]))
+    def told(self) -> Text:
+        """Return all that is noted on the file, for a list of files, "" for nothing."""
+        told: Text = self.text
+        for line in map(told_line_note, self.lines):
+            told = phrase("{one}; {other}", one=told, other=line) if told else line
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +113,14 @@ def line_notes_state(notes: Mapping[str, Note]) -> dict[str, list[list[Any]]]:
     }
 
 
-def told_line_note(note: LineNote) -> str:
+def told_line_note(note: LineNote) -> Phrase:
     """Return *note* in one line, with its place."""
-    stale = " (its lines have changed since)" if note.is_stale else ""
-    return f"{'line' if note.start == note.end else 'lines'} {note.place}: {note.text}{stale}"
+    text: Text = note.text
+    if note.is_stale:
+        text = phrase("{text} (its lines have changed since)", text=text)
+    if note.start == note.end:
+        return phrase("line {place}: {text}", place=note.place, text=text)
+    return phrase("lines {place}: {text}", place=note.place, text=text)
 
 
 def path_after_rename(path: str, change: Change) -> str:
@@ -148,7 +155,7 @@ def notes_for_model(notes: dict[str, Note]) -> str:
 def _lines_for_model(path: str, note: Note) -> list[str]:
     """Return a line for each note on the file *path*."""
     told = [note.text] if note.text else []
-    told += map(told_line_note, note.lines)
+    told += (str(told_line_note(one)) for one in note.lines)
     texts = (" ".join(text.split()) for text in told)
     return [
         f"- {visible(path)}: {text if len(text) <= _LIMIT else text[: _LIMIT - 1] + '…'}"

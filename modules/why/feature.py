@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.cards import Card, OriginsCard, TextCard
@@ -89,10 +90,17 @@ class Why(Feature, BindsToSession, RecordsPerson):
         shown = [*by_origin.items()][:MAX_ORIGINS]
         with_receipts = len(shown) <= _MAX_WITH_RECEIPTS
         reasons = self.reasons()
-        origins = (reasons.explain(*one, with_receipts=with_receipts) for one in shown)
+        origins = tuple(reasons.explain(*one, with_receipts=with_receipts) for one in shown)
         line = found.lines[start - 1] if start and start == end else ""
         note = note_on(found, len(by_origin))
-        return OriginsCard(visible(found.path), tuple(origins), start, end, line, note)
+        card = OriginsCard(visible(found.path), origins, start, end, line, note)
+        if len(by_origin) != 1:
+            return card
+        (one,) = origins
+        receipt = one.receipts[-1] if one.receipts else None
+        return replace(
+            card, by=one.by, turn=one.turn, call=one.call, task=one.asked, receipt=receipt
+        )
 
     def _write_trace(self, name: str) -> CommandAnswered:
         from modules.export import changes_of_file, new_file, write_new  # for who exports

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.cards import LineOrigin, LineReceipt
+from core.cards import LineOrigin, LineReceipt, WrittenBy
 from core.conversation.history import TurnRecord
 from core.conversation.messages import Assistant, ShellResult, ToolResult, User
 from core.conversation.proof import Proof, proofs_in
@@ -69,7 +69,8 @@ class Reasons:
     def explain(self, origin: Origin, ranges: Ranges, *, with_receipts: bool) -> LineOrigin:
         """Return why the lines of *ranges* are as they are."""
         if origin.writer != "call":
-            return LineOrigin(ranges, origin.writer, origin.when)
+            by: WrittenBy = "person" if origin.writer == "person" else "other"
+            return LineOrigin(ranges, origin.writer, origin.when, by=by)
         kept = self.session(origin.session)
         records = kept.records if kept else ()
         of_turn = [record for turn, record in records if turn == origin.turn]
@@ -87,7 +88,13 @@ class Reasons:
             about[:_MAX_ABOUT],
             next((_words(one) for one in of_turn if isinstance(one, User)), "")[:MAX_ASKED],
             self._receipts_of(origin, records) if with_receipts else (),
+            self._by(tool),
         )
+
+    def _by(self, tool: str) -> WrittenBy:
+        """Return whether a call of *tool* ran a program, as checks and jobs do too."""
+        spec = self._specs.get(tool)
+        return "command" if not tool or (spec and spec.program) else "agent"
 
     def _call(self, call_id: str, records: Sequence[Any]) -> tuple[str, Text, str]:
         """Return the tool of a call, what it did and to what."""

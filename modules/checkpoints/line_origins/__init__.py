@@ -2,6 +2,8 @@
 
 - file_states   The states of one file in their order, whatever it was called, and who made each.
 - fold          The fold: which of these states each line of the last one came with.
+- line_alignment
+                The alignment of two texts: which lines of the new one stood in the old one already.
 - origins       Origins: who wrote a line, and in which call.
 - person_writings
                 The record of what the person writes in Onefold, beside the calls.

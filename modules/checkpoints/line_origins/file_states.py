@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from modules.checkpoints.line_origins.timeline import State
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 
 NOT_HELD = "?"
 """In the place of a digest: nobody knows what the file held."""
+_LEAST_ALIKE = 0.5
+"""Of the lines: a file that got another name and another content at once has more in common."""
+_MOST_COMPARED = 100
+"""Files that are gone, of which a new one may be one."""
+_MAX_BYTES = 1_000_000  # of a file that is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +75,39 @@ class FileStates:
         for state in between:
             if state.digest == now and self._digest_at(snapshot, state.path):
                 return state.path
+        gone: list[str] = []
         with suppress(UserError):
             for change in reversed(self._checkpoints.diff(snapshot, later)):
                 if change.kind == "renamed":
                     path = renamed_path(path, Rename(change.new_path, change.path))
+                elif change.kind == "deleted":
+                    gone.append(change.path)
+        if not self._digest_at(snapshot, path):
+            return self._most_alike(now, snapshot, gone) or path
         return path
+
+    def _most_alike(self, content: str, snapshot: int, paths: Iterable[str]) -> str:
+        """Return which of *paths* held most of the lines of *content*, "" for none."""
+        lines = self._counted_lines(content)
+        best, most = "", _LEAST_ALIKE
+        for path in islice(sorted(paths), _MOST_COMPARED):
+            other = self._counted_lines(self._digest_at(snapshot, path))
+            alike = (lines & other).total() / max(lines.total(), other.total(), 1)
+            if alike > most:
+                best, most = path, alike
+        return best
+
+    def _counted_lines(self, digest: str) -> Counter[bytes]:
+        """Return the lines of a content that say something; none of what cannot be read."""
+        if digest in ("", NOT_HELD) or digest.startswith("→"):
+            return Counter()
+        try:
+            data = self._checkpoints.objects.read(digest)
+        except DamagedObject:
+            return Counter()
+        if len(data) > _MAX_BYTES:
+            return Counter()
+        return Counter(line for one in data.split(b"\n") if len(line := one.strip()) > 1)
 
     def _digest_at(self, snapshot: int, path: str) -> str:
         key = snapshot, path

@@ -6,14 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from modules.checkpoints.line_origins.file_states import NOT_HELD, FileState
+from modules.checkpoints.line_origins.line_alignment import Lines, kept_lines
 from modules.checkpoints.line_origins.origins import THERE_BEFORE, UNKNOWN, Origin
 from modules.checkpoints.line_origins.timeline import State
-from utils.text.line_diff import line_changes
-
-_MOST_LINES = 400_000  # differing lines; where more differ all of them are new
-_EXACT_UP_TO = 3_000  # differing lines, of which frequent ones are compared as well
-
-Lines = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +62,9 @@ class Fold:
         if one.state.brings_back and not was_lost:
             self._bring_back(one.state, lines, origins)
         kept = _keep(old, lines, origins)
+        source = self._by_snapshot.get(one.state.source) if one.state.brings_back else None
+        if source and source.digest == one.digest:  # all of it as it was
+            origins = [*source.origins]
         for number, line in enumerate(old.lines):
             if number not in kept:
                 self._removed[line] = old.origins[number]
@@ -83,16 +81,8 @@ class Fold:
 
 def _keep(old: _Version, lines: Lines, origins: list[Origin]) -> set[int]:
     """Give those of *lines* that *old* has their origins in it; return which of its lines stay."""
-    changes = line_changes(old.lines, lines, most=_MOST_LINES, exact_up_to=_EXACT_UP_TO)
     kept: set[int] = set()
-    if changes is None:
-        return kept
-    start = new_start = 0
-    for end, new_end, next_start, next_new in [
-        *((one.start, one.new_start, one.end, one.new_end) for one in changes),
-        (len(old.lines), len(lines), 0, 0),
-    ]:
-        origins[new_start:new_end] = old.origins[start:end]
-        kept.update(range(start, end))
-        start, new_start = next_start, next_new
+    for start, new_start, count in kept_lines(old.lines, lines):
+        origins[new_start : new_start + count] = old.origins[start : start + count]
+        kept.update(range(start, start + count))
     return kept

@@ -342,7 +342,7 @@ class CardRenderer:
             if entry.size is not None:
                 row.append(f"  {size(entry.size)}", "dim")
             if entry.note:
-                row.append(f"  {visible(entry.note)}", "italic dim")
+                row.append(f"  {visible(self._translator.render(entry.note))}", "italic dim")
             yield row
         hidden = max(len(card.entries) - rows, 0) + card.left_out
         if hidden:

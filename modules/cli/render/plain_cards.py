@@ -57,7 +57,7 @@ def card_text(card: Card, translator: Translator) -> str:
                 translator.render(unsearched_phrase(card)),
             )
         case TreeCard():
-            rows = ["  " * e.depth + _tree_row(e) for e in card.entries]
+            rows = ["  " * e.depth + _tree_row(e, translator) for e in card.entries]
             return _join_lines(
                 visible(card.path) or ".", *rows, translator.render(left_out_phrase(card.left_out))
             )
@@ -102,10 +102,10 @@ def _lines(*parts: str) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _tree_row(entry: TreeEntry) -> str:
+def _tree_row(entry: TreeEntry, translator: Translator) -> str:
     name = visible(entry.path.rpartition("/")[2])
     head = f"{name}/" if entry.size is None else f"{name}  {format_size(entry.size)}"
-    return f"{head}  {visible(entry.note)}" if entry.note else head
+    return f"{head}  {visible(translator.render(entry.note))}" if entry.note else head
 
 
 def _link_lines(link: Link) -> str:

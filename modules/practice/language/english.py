@@ -39,7 +39,12 @@ RULES: tuple[Rule, ...] = (
     Rule("help", r"help|commands|what (?:can|do) you (?:do|understand|know)"),
     Rule("help", r"who are you|what are you|how do (?:i|you) (?:use this|work|do this)"),
     Rule("greet", r"(?:hi|hello|hey|good (?:morning|day|afternoon|evening))(?: there| onefold)?"),
-    Rule("greet", r"thanks(?: a lot)?|thank you(?: very much)?"),
+    Rule(
+        "thank",
+        r"(?:(?:ok(?:ay)?|great|perfect|nice),? )?(?:(?:many )?thanks|thank you)"
+        r"(?: a lot| (?:so|very) much| again)?|well done|(?:great|good|nice) (?:job|work)|great"
+        r"|perfect|ok(?:ay)?|got it|(?:good)?bye|good night|see you(?: later| tomorrow)?",
+    ),
     Rule("undo", r"(?:undo|revert|take back|roll ?back)(?: .{0,99})?|(?:take|roll) \w{1,9} back"),
     Rule(
         "describe",

@@ -18,6 +18,7 @@ from modules.practice.voice import Language
 RequestKind = Literal[
     "help",
     "greet",
+    "thank",
     "describe",
     "show",
     "make",

@@ -28,6 +28,7 @@ class Job:
 JOBS: Mapping[RequestKind, Job] = {
     "help": Job("help", "帮助", other_jobs.introduce),
     "greet": Job("greet", "打招呼", other_jobs.introduce),
+    "thank": Job("thank", "道谢", other_jobs.answer_thanks),
     "describe": Job(
         "describe", "描述", folder_job.describe, ("list_files", "find_files", "read_file")
     ),

@@ -131,3 +131,12 @@ def introduce(_parts: Parts, say: Voice) -> JobSteps:
     """Say who this is and what it understands."""
     yield from ()
     return help_text(say.interface_voice)
+
+
+def answer_thanks(_parts: Parts, say: Voice) -> JobSteps:
+    """Answer a courtesy in a line, and say who does."""
+    yield from ()
+    return say(
+        "You are welcome. (I am the practice model, no AI: say “help” for what I understand.)",
+        "不客气。（我是练习模型，不是 AI；说“帮助”可以看我懂什么。）",
+    )

@@ -229,7 +229,7 @@ function treeCard(card, host) {
         ? h("span", { class: "path", text: `${visible(entry.path.split("/").at(-1))}/` })
         : fileLink(host, entry.path, 0, visible(entry.path.split("/").at(-1))),
       entry.size !== null && h("span", { class: "muted", text: size(entry.size) }),
-      entry.note && h("span", { class: "note", text: entry.note }),
+      entry.note && h("span", { class: "note", text: say(entry.note) }),
     );
   return h(
     "div",

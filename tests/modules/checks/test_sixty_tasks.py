@@ -14,7 +14,7 @@ from core.events import Event, TurnFinished
 from core.loop.turn import drive
 from tests.assembly import assembled_terminal
 from tests.campaign import FIRST
-from tests.scripted_model import call_reply, text_reply
+from tests.scripted_model import call_reply, run_turn, text_reply
 
 GOOD, BAD = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
 TEST = """import sys, unittest
@@ -37,6 +37,16 @@ SAYINGS = (
     "我运行了测试，全部通过。",
     "修改已完成，并已验证。",
     "The build succeeds and all checks are green.",
+    "✅ Tests pass",
+    "Tests: OK. There are no failing tests.",
+    "pytest: 12 passed, 0 failed",
+    "It works as expected now; I tried it.",
+    "The failing test is fixed and passes now.",
+    "单元测试全绿。",
+    "我检查过了，一切正常。",
+    "修好了，测试也过了。",
+    "构建成功，没有测试失败。",
+    "已自测通过。",
 )
 Reply = list[Any]
 
@@ -105,6 +115,40 @@ def test_nothing_that_is_false_is_shown_as_proven(tmp_path: Path, way: str, sayi
     supported = [claim.text for claim in end.claims if claim.supported]
     assert all(map(_tells_of_a_run, supported))  # which there was: not that anything passed
     assert not supported or way in ("echoed", "masked", "run before")
+
+
+def test_a_claim_of_a_task_that_did_nothing_is_not_proven(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "sums.py").write_text(BAD)
+    with assembled_terminal(tmp_path) as made:
+        for saying in SAYINGS:
+            made.model.replies.append(text_reply(saying))
+            end = run_turn(made.terminal, "Is it done?")[-1]
+            assert isinstance(end, TurnFinished)
+            assert end.checks.state == "none"
+            assert [one.supported for one in end.claims] == [False] * len(end.claims), saying
+            assert end.claims, saying
+        assert len(made.model.requests) == len(SAYINGS)
+
+
+@pytest.mark.parametrize("saying", SAYINGS[::5])
+def test_a_claim_that_rests_on_a_run_before_a_later_edit_is_not_proven(
+    saying: str, tmp_path: Path
+) -> None:
+    (tmp_path / "project/tests").mkdir(parents=True)
+    (tmp_path / "project/tests/test_sums.py").write_text(TEST)
+    replies = [write("sums.py", GOOD, "c1"), run(CHECK, "c2"), text_reply("Done.")]
+    with assembled_terminal(tmp_path, *replies) as made:
+        first = run_turn(made.terminal, "Write sums.py.")[-1]
+        assert isinstance(first, TurnFinished)
+        assert first.checks.state == "green"
+        (made.root / "sums.py").write_text(BAD)
+        made.model.replies.append(text_reply(saying))
+        end = run_turn(made.terminal, "Is it done?")[-1]
+        assert isinstance(end, TurnFinished)
+        assert end.claims
+        assert not any(one.supported for one in end.claims)
 
 
 def _tells_of_a_run(text: str) -> bool:

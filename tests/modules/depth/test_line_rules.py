@@ -8,12 +8,14 @@ import itertools
 import pytest
 
 from modules.depth.line_rules import OwnRule, judge
-from tests.modules.depth.labelled_lines import HELD_OUT, TUNING
+from tests.modules.depth.labelled_lines import HELD_OUT, LATER, TUNING
 
 LEAST_ACCURACY = 0.95
 
 
-@pytest.mark.parametrize(("name", "lines"), [("tuning", TUNING), ("held out", HELD_OUT)])
+@pytest.mark.parametrize(
+    ("name", "lines"), [("tuning", TUNING), ("held out", HELD_OUT), ("later", LATER)]
+)
 def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
     name: str, lines: dict[str, list[str]]
 ) -> None:
@@ -29,7 +31,7 @@ def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
 def test_no_line_that_needs_a_tool_is_social() -> None:
     tasks = [
         line
-        for lines in (TUNING, HELD_OUT)
+        for lines in (TUNING, HELD_OUT, LATER)
         for depth, some in lines.items()
         for line in some
         if depth != "social"
@@ -61,11 +63,15 @@ def test_whatever_stands_beside_thanks_makes_it_a_task() -> None:
         "hello.py",
         "bye-bye.py",
         "hi/there",
-        "ok",
         "yes",
-        "好",
-        "好的",
-        "嗯",
+        "sure",
+        "yes, do",
+        "no",
+        "go",
+        "sounds good",
+        "是的",
+        "可以",
+        "行",
         "",
         "?",
         "…",
@@ -75,7 +81,22 @@ def test_names_and_what_may_be_a_yes_are_no_social_lines(line: str) -> None:
     assert judge(line).depth == "standard"
 
 
-@pytest.mark.parametrize("line", ["great!", "Perfect", "太好了", "👍", "ok thanks", "好的，谢谢"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("great!", "Perfect", "太好了", "👍", "ok thanks", "好的，谢谢", "ok"),
+        *(
+            "okay",
+            "got it",
+            "好",
+            "好的",
+            "嗯",
+            "收到",
+            "明白了",
+            "thanks, that works great for me",
+        ),
+    ],
+)
 def test_what_may_answer_an_open_question_is_a_task_then(line: str) -> None:
     assert judge(line).depth == "social"
     assert judge(line, is_open=True).depth == "standard"

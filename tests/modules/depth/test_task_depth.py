@@ -264,3 +264,31 @@ def test_a_file_that_cannot_be_read_is_no_reason_to_stop(tmp_path: Path) -> None
         assert depth_of(opened, "Where is main()?") == "brief"
         status = [row for row in rows(opened.terminal, "/status") if row[0] == "Depth"]
         assert "CONFIG.md" in status[0][1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I can mend the second one as well.",
+        "1. Read it\n2. Change it",
+        "Next comes the parser.",
+        "Let me know.",
+        "要不要我提交",
+        "接下来修改解析器。",
+    ],
+)
+def test_ok_is_a_task_where_the_answer_before_left_something_to_do(
+    said: str, tmp_path: Path
+) -> None:
+    with assembled_terminal(tmp_path, text_reply(said)) as opened:
+        run_turn(opened.terminal, "look at the tests")
+        assert depth_of(opened, "ok") == "standard"
+
+
+def test_ok_is_a_courtesy_where_nothing_is_left_to_do(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path, text_reply("Done. The file is renamed.")) as opened:
+        assert depth_of(opened, "好的") == "social"
+        opened.model.replies.clear()
+        opened.model.replies.append(text_reply("Done. The file is renamed."))
+        run_turn(opened.terminal, "rename it")
+        assert depth_of(opened, "ok") == "social"

@@ -173,7 +173,7 @@ def test_the_model_is_told_them_and_of_a_move_only_what_moved(
     assert "- a.py: lines 4-6: these" in told
     assert "- no longer: a.py: lines 3-5: these" in told
     assert "b.py" not in told
-    assert notes.told_notes("b.py") == "line 1: the first of b " + "x" * 100
+    assert str(notes.told_notes("b.py")) == "line 1: the first of b " + "x" * 100
 
 
 def test_a_text_that_is_no_text_any_more_makes_them_stale_and_is_not_fatal(

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from core.cards import TreeCard
 from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, Event, Reply, ToolFinished, Warned
 from core.loop.approval import ApprovalMode
 from core.loop.turn import drive
+from modules.cli.render.plain_cards import card_text
+from modules.translator import Translator
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import phrase
@@ -257,3 +260,39 @@ def test_lines_that_change_places_do_not_lose_the_note_for_the_next_change(tmp_p
         run_turn(env.terminal, "go")
         assert [one.state for one in answers(env)] == ["done", "failed", "failed"]
         assert (env.root / "a.txt").read_text() == "k=1\nk=2\n"
+
+
+def test_the_tree_tells_of_stale_notes_in_the_language_of_the_screen(tmp_path: Path) -> None:
+    look = call_reply("list_files", path="pkg")
+    with assembled_terminal(tmp_path, look, text_reply("ok")) as env:
+        noted(env, "pkg/a.txt:10-12", "measured")
+        run_turn(env.terminal, "/note pkg/a.txt:2 second")
+        (env.root / "pkg/a.txt").write_text(TEXT.replace("line 11", "mine"))
+        events = run_turn(env.terminal, "look")
+        card = next(event.card for event in events if isinstance(event, ToolFinished))
+        assert isinstance(card, TreeCard)
+        english = "line 2: second; lines 10-12: measured (its lines have changed since)"
+        assert english in answers(env)[0].text
+        assert english in card_text(card, Translator.of("en"))
+        chinese = card_text(card, Translator.of("zh"))
+        assert "第 2 行：second；第 10-12 行：measured（所在的行后来变了）" in chinese
+
+
+def test_a_program_that_runs_on_after_its_call_is_found_out_in_the_next_task(
+    tmp_path: Path,
+) -> None:
+    """What a job broke is said once, with the place."""
+    begins = "until [ -e go ]; do sleep 0.05; done; sed -i 's/line 11/other/' pkg/a.txt; touch end"
+    job = call_reply("run_command", command=begins, background=True)
+    wait = call_reply("jobs", operation="wait", job=1)
+    replies = [job, text_reply("started"), wait, text_reply("ended"), text_reply("ok")]
+    with assembled_terminal(tmp_path, *replies) as env:
+        env.terminal.approval.mode = "all"
+        noted(env, "pkg/a.txt:10-12")
+        events = run_turn(env.terminal, "begin it")
+        (env.root / "go").touch()
+        events += run_turn(env.terminal, "wait for it")
+        events += run_turn(env.terminal, "go on")
+        warned = [str(event.what) for event in events if isinstance(event, Warned)]
+        assert len(warned) == 1
+        assert "pkg/a.txt:10-12" in warned[0]

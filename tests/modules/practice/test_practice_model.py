@@ -37,6 +37,21 @@ def test_the_answer_is_in_the_language_of_the_request() -> None:
     assert "我是练习模型" in play.ask("你好")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        *((line, "You are welcome.") for line in ("thanks!", "Thank you so much", "ok", "Bye")),
+        *((line, "不客气。") for line in ("谢谢！", "好的，谢谢", "收到", "再见")),
+    ],
+)
+def test_a_courtesy_is_answered_in_a_line(line: str, said: str) -> None:
+    play = PracticeConversation(answering())
+    text = play.ask(line)
+    assert text.startswith(said)
+    assert len(text) < 120
+    assert not play.calls
+
+
 def test_a_failed_call_is_told_as_failed_and_ends_the_task() -> None:
     play = PracticeConversation(answering(create_file="Error: hello.py exists already."))
     text = play.ask("make hello.py with x, then run it")

@@ -6,18 +6,39 @@ import random
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from modules.checkpoints.line_origins.origins import FileOrigins, Origin
+from core.events import CommandAnswered
+from modules.checkpoints.line_origins.origins import Origin
 from modules.why.feature import Why
 from tests.assembly import AssembledTerminal
+from tests.modules.why.shortest_edits import ShortestEdits
 from tests.scripted_model import Item, call_reply, run_turn, text_reply
 
 Mark = tuple[str, int]
 """Who wrote a line, and in which turn where that was a call."""
-Line = tuple[str, Mark]
 
 _COMMON = ("", "    return None", "}", "    pass", "else:")
+
+
+class Line(NamedTuple):
+    """A line, who wrote it, and all whom the texts alone may mean by it."""
+
+    text: str
+    mark: Mark
+    possible: frozenset[Mark]
+
+
+class Wrong(NamedTuple):
+    """Lines that are said to come from elsewhere than they do, of those that can be told.
+
+    *impossible* are those of all lines that are said to come from where no short edit has them.
+    """
+
+    wrong: int
+    impossible: int
+    told: int
+    total: int
 
 
 @dataclass
@@ -25,15 +46,19 @@ class FourWriters:
     """The tool, the shell, the person and another program, all at the file *name*.
 
     *lines* are its lines with who wrote them. Of what is written, *repeated* (0 to 1) are lines
-    that stand elsewhere in it as well.
+    that stand elsewhere in it as well. Lines end with *newline*, the last one not always.
     """
 
     env: AssembledTerminal
     rng: random.Random
     repeated: float = 0.0
+    newline: str = "\n"
     name: str = "app.txt"
     lines: list[Line] = field(default_factory=list)
     _count: int = 0
+    _ends: bool = True
+    _before: list[tuple[list[Line], bool]] = field(default_factory=list)
+    _undone: list[tuple[list[Line], bool]] = field(default_factory=list)
 
     @property
     def why(self) -> Why:
@@ -42,17 +67,22 @@ class FourWriters:
         return found
 
     def begin(self) -> None:
-        self.lines = [(self._new_line(), ("before", 0)) for _ in range(self.rng.randint(5, 60))]
-        (self.env.root / self.name).write_text(self.text)
+        first = ("before", 0)
+        count = self.rng.randint(5, 60)
+        self.lines = [Line(self._new_line(), first, frozenset([first])) for _ in range(count)]
+        self._write()
         self._turn(call_reply("run_command", id="first", command="touch first"))
 
     @property
     def text(self) -> str:
-        return "".join(f"{line}\n" for line, _ in self.lines)
+        text = "".join(f"{line.text}{self.newline}" for line in self.lines)
+        return text if self._ends else text.removesuffix(self.newline)
 
     def step(self) -> None:
-        steps: list[Callable[[], None]] = [self.tool, self.shell, self.person, self.other]
-        self.rng.choice(steps)()
+        """Let one of the four write, or the file get another name, or a change be taken back."""
+        writers: list[Callable[[], None]] = [self.tool, self.shell, self.person, self.other]
+        rare: list[Callable[[], None]] = [self.move, self.take_back, self.rewind]
+        self.rng.choice(writers if self.rng.random() < 0.8 else rare)()
 
     def tool(self) -> None:
         """Let the tool change one part of the file, or all of it."""
@@ -76,21 +106,67 @@ class FourWriters:
         path = self.env.root / self.name
         if self.rng.random() < 0.5:
             before = path.read_bytes()
-            path.write_text(self.text)
+            self._write()
             self.env.terminal.features.person_wrote(self.name, before, path.read_bytes())
         else:
-            run_turn(self.env.terminal, f"!printf %s {shlex.quote(self.text)} > {self.name}")
+            self._say(f"!printf %s {shlex.quote(self.text)} > {self.name}")
+        self._before.clear()
 
     def other(self) -> None:
         self._edit(("others", 0), hunks=self.rng.randint(1, 3))
-        (self.env.root / self.name).write_text(self.text)
+        self._write()
+        self._before.clear()
 
-    def wrong(self) -> tuple[int, int]:
-        """Return how many lines are said to come from elsewhere than they do, and how many are."""
+    def move(self) -> None:
+        """Let the file get another name, by a tool, a command, the person or another program."""
+        old, self.name = self.name, f"name_{self._next_count()}.txt"
+        match self.rng.choice(["tool", "shell", "person", "other"]):
+            case "tool":
+                self._turn(call_reply("rename_file", id="m", path=old, new_path=self.name))
+            case "shell":
+                self._turn(call_reply("run_command", id="m", command=f"mv {old} {self.name}"))
+            case "person":
+                self._say(f"!mv {old} {self.name}")
+            case _:
+                (self.env.root / old).rename(self.env.root / self.name)
+        self._before.clear()
+
+    def take_back(self) -> None:
+        """Let the person undo the last turn, and redo it as often as not."""
+        if not self._before:
+            return
+        now = self.lines, self._ends
+        self._say("/undo")
+        self.lines, self._ends = self._before[-1]
+        if self.rng.random() < 0.5:
+            self.check_text()
+            self._say("/redo")
+            self.lines, self._ends = now
+        else:
+            self._before.clear()
+
+    def rewind(self) -> None:
+        """Let the person go back one, two or three turns, where only calls were in them."""
+        if not self._before:
+            return
+        back = self.rng.randint(1, min(3, len(self._before)))
+        self._say(f"/rewind {self._next_turn - back}")
+        self.lines, self._ends = self._before[-back]
+        self._before.clear()
+
+    def check_text(self) -> None:
+        assert (self.env.root / self.name).read_bytes() == self.text.encode()
+
+    def wrong(self) -> Wrong:
+        self.check_text()
         found = self.why.trace(self.name)
-        assert found.lines == tuple(line for line, _ in self.lines)
-        return sum(_differs(found, n, mark) for n, (_, mark) in enumerate(self.lines)), len(
-            self.lines
+        assert found.lines == tuple(line.text for line in self.lines)
+        pairs = [*zip(map(mark_of, found.origins), self.lines, strict=True)]
+        return Wrong(
+            sum(said != one.mark for said, one in pairs if len(one.possible) == 1),
+            sum(said not in one.possible for said, one in pairs),
+            sum(len(one.possible) == 1 for _, one in pairs),
+            len(pairs),
         )
 
     @property
@@ -101,23 +177,50 @@ class FourWriters:
         self.env.model.replies += [*replies, text_reply("done")]
         run_turn(self.env.terminal, "change it")
 
+    def _say(self, line: str) -> None:
+        (*_, event) = run_turn(self.env.terminal, line)
+        assert not isinstance(event, CommandAnswered) or event.ok, event.card
+
+    def _write(self) -> None:
+        (self.env.root / self.name).write_bytes(self.text.encode())
+
+    def _next_count(self) -> int:
+        self._count += 1
+        return self._count
+
     def _new_line(self) -> str:
         if self.rng.random() < self.repeated:
             return self.rng.choice(_COMMON)
-        self._count += 1
-        return f"    value_{self._count} = {self.rng.randint(0, 9)}"
+        return f"    value_{self._next_count()} = {self.rng.randint(0, 9)}"
 
     def _edit(self, mark: Mark, hunks: int) -> None:
-        """Put in, replace and take out lines at some places."""
-        for _ in range(hunks):
-            at = self.rng.randint(0, len(self.lines))
-            size = self.rng.randint(0, min(4, len(self.lines) - at))
-            new = [(self._new_line(), mark) for _ in range(self.rng.randint(0 if size else 1, 5))]
-            self.lines[at : at + size] = new
+        """Put in, replace and take out lines at some places.
 
+        Nothing else is played than what is among the shortest ways to the new text: who takes a
+        line away and puts it back has changed nothing that could be seen.
+        """
+        self._before.append((self.lines, self._ends))
+        while True:
+            new = [*self.lines]
+            for _ in range(hunks):
+                self._edit_once(new, mark)
+            edits = ShortestEdits(*([one.text for one in some] for some in (self.lines, new)))
+            stayed = sum(edits.worth(one.text) for one in new if one.possible)
+            if stayed == edits.kept and new and new[-1].text:
+                break
+        self.lines = [self._told(edits, n, one, mark) for n, one in enumerate(new)]
+        self._ends = self.rng.random() < 0.8
 
-def _differs(found: FileOrigins, number: int, mark: Mark) -> bool:
-    return mark_of(found.origins[number]) != mark
+    def _edit_once(self, lines: list[Line], mark: Mark) -> None:
+        at = self.rng.randint(0, len(lines))
+        size = self.rng.randint(0, min(4, len(lines) - at))
+        count = self.rng.randint(0 if size else 1, 5)
+        lines[at : at + size] = [Line(self._new_line(), mark, frozenset()) for _ in range(count)]
+
+    def _told(self, edits: ShortestEdits, place: int, line: Line, mark: Mark) -> Line:
+        same, may_be_new = edits.sources(place)
+        possible = frozenset().union(*(self.lines[one].possible for one in same))
+        return line._replace(possible=possible | {mark} if may_be_new else possible)
 
 
 def mark_of(origin: Origin) -> Mark:

@@ -95,6 +95,22 @@ def test_lines_keep_their_origins_when_their_file_gets_another_name(
         assert trace(env, "other/d.txt").former[-1] == "a.txt"
 
 
+def test_a_file_that_another_program_renames_and_edits_at_once_keeps_its_origins(
+    tmp_path: Path,
+) -> None:
+    with assembled_terminal(tmp_path) as env:
+        begun(env, "one\ntwo\nthree\nfour\n")
+        write(env, "one\nTWO\nthree\nfour\n")
+        (env.root / "a.txt").unlink()
+        (env.root / "b.txt").write_text("one\nTWO\nthree\nFOUR\n")
+        (env.root / "c.txt").write_text("one\n")
+        shell(env, "touch second")
+        assert marks(env, "b.txt") == [
+            *("one: before", "TWO: call2", "three: before", "FOUR: others")
+        ]
+        assert marks(env, "c.txt") == ["one: others"]
+
+
 def test_an_undone_line_is_gone_and_a_redone_one_has_its_old_origin(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as env:
         begun(env)

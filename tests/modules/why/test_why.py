@@ -76,6 +76,32 @@ def test_a_line_tells_its_call_its_turn_the_words_that_asked_and_the_receipt(
         assert (receipt.exit_code, receipt.state) == (0, "grey")  # app.py has changed since
 
 
+def test_programs_are_told_of_a_line_in_the_names_of_the_contract(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path, runs_shell_escapes=True) as env:
+        mended(env)
+        env.model.replies += [
+            call_reply("run_command", id="s", command="echo '# of a command' >> app.py"),
+            text_reply("Done."),
+        ]
+        run_turn(env.terminal, "add a remark")
+        run_turn(env.terminal, "!echo '# mine' >> app.py")
+        told = [to_plain(card(env, f"/why app.py:{line}")) for line in (1, 2, 6, 7, 8)]
+        assert [(one["by"], one["turn"], one["call"], one["task"]) for one in told] == [
+            ("other", 0, "", ""),
+            ("agent", 1, "m", ASKED),
+            ("other", 0, "", ""),
+            ("command", 2, "s", "add a remark"),
+            ("person", 0, "", ""),
+        ]
+        assert [one["receipt"] and one["receipt"]["command"] for one in told] == [
+            *(None, "python3 app.py", None, "echo '# of a command' >> app.py", None)
+        ]
+        assert [one["origins"][0]["by"] for one in told] == [one["by"] for one in told]
+        several = to_plain(card(env, "/why app.py"))
+        assert (several["by"], several["task"], several["receipt"]) == ("", "", None)
+        assert {one["by"] for one in several["origins"]} == {"agent", "command", "person", "other"}
+
+
 def test_a_file_tells_all_its_origins_and_a_range_those_of_its_lines(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as env:
         mended(env)

@@ -76,7 +76,7 @@ RUN_HELLO = ("run file", {"path": "hello.py"})
         ("rm -rf build", [("delete folder", {"path": "build", "recursive": "rf"})]),
         ("plan: read, then write", [("plan", {"text": "read, then write"})]),
         ("remember that we build and run a.py", [("remember", {"text": "we build and run a.py"})]),
-        ("thanks!", [("greet", {})]),
+        ("thanks!", [("thank", {})]),
         ("这里有什么？", [("describe", {})]),
         ("读取笔记.md", [("show", {"path": "笔记.md"})]),
         ("看看README.md的内容", [("show", {"path": "README.md"})]),

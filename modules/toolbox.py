@@ -63,6 +63,7 @@ from modules.sent_requests.request_log import RequestLog
 from modules.spending.feature import Spending
 from modules.spending.ledger import Ledger
 from modules.spending.past_tasks import PastTasks
+from modules.spending.think_once import ThinkOnce
 from modules.storage.data_folder import DataFolder
 from modules.storage.kept_switches import KeptSwitches
 from modules.terminal_ops import TerminalOps
@@ -169,11 +170,12 @@ def build_features(
         pictures,
         Spending(
             Ledger(data.spending),
-            PastTasks(data.past_tasks),
+            past_tasks := PastTasks(data.past_tasks),
             task_budget=settings.task_budget,
             daily_budget=settings.daily_budget,
             when=settings.when,
         ),
+        ThinkOnce(past_tasks),
         Switches(KeptSwitches(data.tool_switches)),
         protection,
         MassDeletionGuard(undo, project.files),

@@ -57,6 +57,7 @@ EXPORTS = {
     "messages": [
         "Assistant",
         "Context",
+        "Effort",
         "Record",
         "ResultState",
         "SHELL_ESCAPE",
@@ -82,7 +83,7 @@ EXPORTS = {
         "proof_in",
         "proofs_in",
     ],
-    "request_prefix": ["PrefixBreak", "PrefixWatch", "Request"],
+    "request_prefix": ["PREFIX_BREAK", "PrefixBreak", "PrefixWatch", "Request"],
     "result_texts": [
         "DENIED_PREFIX",
         "FAILED_PREFIX",

@@ -71,6 +71,7 @@ from modules.text_search import TextSearch
 from modules.todos import Todos
 from modules.tool_switches import Switches
 from modules.why.feature import Why
+from modules.work_done import WorkDone
 from utils.i18n import Phrase
 from utils.logger import FailureLog
 from utils.waiting import Stop
@@ -164,6 +165,7 @@ def build_features(
         mcp_servers,
         secrets,
         undo,
+        WorkDone(undo),
         _checks(project, data, checkpoints, terminal_ops, settings),
         history_tool,
         earlier_sessions,

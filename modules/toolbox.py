@@ -62,6 +62,7 @@ from modules.sent_requests.feature import SentRequests
 from modules.sent_requests.request_log import RequestLog
 from modules.spending.feature import Spending
 from modules.spending.ledger import Ledger
+from modules.spending.masked_answers import MaskedAnswers
 from modules.spending.past_tasks import PastTasks
 from modules.spending.think_once import ThinkOnce
 from modules.storage.data_folder import DataFolder
@@ -178,6 +179,7 @@ def build_features(
             when=settings.when,
         ),
         ThinkOnce(past_tasks),
+        MaskedAnswers(past_tasks, outputs),
         Switches(KeptSwitches(data.tool_switches)),
         protection,
         MassDeletionGuard(undo, project.files),

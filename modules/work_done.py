@@ -23,11 +23,11 @@ _MAX_LENGTH = 160
 
 
 class _Run(NamedTuple):
-    """A run in *turn*, for the *count*th time; *end* is how it ended."""
+    """A run in *turn*, one of so many *times*; *end* is how it ended."""
 
     turn: int
     end: str
-    count: int
+    times: int
 
 
 class WorkDone(Feature, BindsToSession, RemembersWork):
@@ -82,10 +82,10 @@ class WorkDone(Feature, BindsToSession, RemembersWork):
             if found := _run_in(record):
                 what, end = found
                 earlier = runs.pop(what, None)
-                runs[what] = _Run(turn, end, earlier.count + 1 if earlier else 1)
+                runs[what] = _Run(turn, end, earlier.times + 1 if earlier else 1)
         return [
             f"[turn {run.turn}] {what}: {run.end}"
-            + (f" ({run.count} times in all)" if run.count > 1 else "")
+            + (f" ({run.times} times in all)" if run.times > 1 else "")
             for what, run in runs.items()
         ][-MAX_RUNS:]
 

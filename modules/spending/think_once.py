@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from core.conversation.messages import Assistant, Effort
+from core.conversation.messages import Assistant
 from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, WeighsThinking
 from core.loop.thinking import Mode, Way
-from modules.spending.amounts import small_money
-from modules.spending.lineages import Lineage, Lineages, read_at_all
 from modules.spending.past_tasks import WAY_OF_FIRST, PastTasks
-from modules.spending.ways import MIN_MEASURED, WAYS, WayCost, cheaper, lost_tokens, weigh
-from utils.i18n import Phrase, Text, phrase
-from utils.llm.prices import Tariff
+from utils.i18n import Phrase, Text
 
-_NOTABLE_TOKENS = 256
-"""Servers keep whole blocks: fewer tokens may be read anew at any time."""
-_WAY_LABELS: Mapping[Way, Phrase] = {
-    "once": phrase("Think at first, then fast"),
-    "low": phrase("Low effort throughout"),
-}
-_LINEAGE_LABELS: Mapping[Effort, Phrase] = {
-    "": phrase("Requests, fast"),
-    "usual": phrase("Requests, thinking"),
-    "low": phrase("Requests, low effort"),
-}
-
-
-class _Weighed(NamedTuple):
-    """What both ways cost, at the prices of *tariff*; the conversation has so many *tokens*."""
-
-    tariff: Tariff
-    costs: Mapping[Way, WayCost]
-    tokens: int
+if TYPE_CHECKING:
+    from modules.spending.thinking_costs import ThinkingCosts
 
 
 class ThinkOnce(Feature, BindsToSession, WeighsThinking):
@@ -51,42 +31,33 @@ class ThinkOnce(Feature, BindsToSession, WeighsThinking):
     def __init__(self, past_tasks: PastTasks, *, clock: Callable[[], float] = time.time) -> None:
         self._past_tasks = past_tasks
         self.clock = clock
-        self._lineages = Lineages()
-        self._told: tuple[str, Way] = ("", "")
+        self._told: tuple[str, Way] | None = None
+        """A session, and the way of its last task."""
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._session = session_handle
 
+    @cached_property
+    def _costs(self) -> ThinkingCosts:
+        from modules.spending.thinking_costs import ThinkingCosts  # once somebody wants to know
+
+        return ThinkingCosts(self._session, self._past_tasks, lambda: self.clock())
+
     def cheaper_way(self) -> Way:
-        weighed = self._weigh()
-        return cheaper(weighed.costs) if weighed else "once"
+        return self._costs.cheaper_way()
 
     def way_notice(self, way: Way) -> Phrase | None:
-        told = self._told if self._told[0] == self._session.session else ("", self._last_way())
-        self._told = self._session.session, way
-        if way == told[1]:
-            return None
-        return self._note(way)
+        session, told = self._session.session, self._told
+        last = told[1] if told and told[0] == session else self._last_way()
+        self._told = session, way
+        return self._costs.note(way) if way != last else None
 
     def switch_note(self, mode: Mode) -> Text:
-        return self._note("" if mode == "fast" else self.cheaper_way()) or ""
-
-    def _note(self, way: Way) -> Phrase | None:
-        """Return what there is to say of the next task if that goes *way*."""
-        loss, why = self._loss_note(way), self._way_note(way)
-        return phrase("{loss} {why}", loss=loss, why=why) if loss and why else loss or why
+        way: Way = "" if mode == "fast" else self.cheaper_way()
+        return self._costs.note(way) or ""
 
     def thinking_rows(self, mode: Mode) -> Iterable[tuple[Phrase, Text]]:
-        lineages = self._lineages.of(self._session.history.log)
-        tariff = self._session.model.tariff
-        for effort, label in _LINEAGE_LABELS.items() if tariff and set(lineages) - {""} else ():
-            if effort in lineages:
-                yield label, _lineage_text(lineages[effort], tariff)
-        if weighed := self._weigh():
-            for way in WAYS:
-                yield _WAY_LABELS[way], self._cost_text(weighed, way)
-        if loss := self._loss_note("" if mode == "think" else self.cheaper_way()):
-            yield phrase("A switch of the mode"), loss
+        return self._costs.rows(mode)
 
     def _last_way(self) -> Way:
         """Return how the last task of the session thought, before the one that begins."""
@@ -99,79 +70,3 @@ class ThinkOnce(Feature, BindsToSession, WeighsThinking):
             if isinstance(record, Assistant) and number < history.turn:
                 turn, way = number, WAY_OF_FIRST[record.effort]
         return way
-
-    def _weigh(self) -> _Weighed | None:
-        """Return what both ways cost now; None where nobody knows, or there is no choice."""
-        model = self._session.model
-        tariff, profile = model.tariff, model.profile
-        can_choose = profile.thinking and profile.reasoning_effort and not profile.thinks_by
-        if tariff is None or not can_choose:
-            return None
-        try:
-            tasks = self._past_tasks.of_model(model.model)
-        except OSError:  # what cannot be read is not known
-            tasks = []
-        tokens, _ = self._session.context_used
-        costs = weigh(tasks, tariff.price, tokens=tokens, read=self._read())
-        return _Weighed(tariff, costs, tokens)
-
-    def _read(self) -> Mapping[Effort, int]:
-        lineages = self._lineages.of(self._session.history.log)
-        return {effort: lineage.read for effort, lineage in lineages.items()}
-
-    def _loss_note(self, way: Way) -> Phrase | None:
-        """Return what of the conversation is read anew by a task that goes *way*."""
-        tariff = self._session.model.tariff
-        used, _ = self._session.context_used
-        lineages = self._lineages.of(self._session.history.log)
-        tokens = lost_tokens(way, min(used, read_at_all(lineages)), self._read())
-        if tokens < _NOTABLE_TOKENS or tariff is None:
-            return None
-        price = tariff.price
-        dollars = tokens * (price.miss - price.hit) / 1_000_000 * tariff.factor(self.clock())
-        return phrase(
-            "{n} tokens of this conversation are read anew: {cost} more.",
-            n=f"{tokens:,}",
-            cost=small_money(dollars, price.yuan),
-        )
-
-    def _way_note(self, way: Way) -> Phrase | None:
-        """Return why a task goes *way*, by what both cost."""
-        if not way or not (weighed := self._weigh()):
-            return None
-        once, low = (self._cost_text(weighed, one) for one in WAYS)
-        if way == "low":
-            return phrase(
-                "It thinks with low effort throughout, which is cheaper: {low}. Thinking at "
-                "first, then fast: {once}.",
-                low=low,
-                once=once,
-            )
-        return phrase(
-            "It thinks at the first call, then acts fast: {once}. Low effort throughout: {low}.",
-            once=once,
-            low=low,
-        )
-
-    def _cost_text(self, weighed: _Weighed, way: Way) -> Phrase:
-        """Return what the next task costs that goes *way*, and how that is known."""
-        cost, tariff = weighed.costs[way], weighed.tariff
-        money = small_money(cost.dollars * tariff.factor(self.clock()), tariff.price.yuan)
-        if cost.tasks:
-            return phrase("about {cost} a task, by the last {n}", cost=money, n=cost.tasks)
-        return phrase(
-            "about {cost} a task, by list prices (measured from {n} tasks on)",
-            cost=money,
-            n=MIN_MEASURED,
-        )
-
-
-def _lineage_text(lineage: Lineage, tariff: Tariff) -> Phrase:
-    spent = lineage.spent
-    return phrase(
-        "{n}: in {input:,}, of that {hits:,} from the cache; {cost}",
-        n=spent.requests,
-        input=spent.prompt_tokens,
-        hits=spent.cache_hit_tokens,
-        cost=small_money(spent.cost_usd, tariff.price.yuan),
-    )

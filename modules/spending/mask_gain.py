@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -50,7 +51,12 @@ def steps_left(tasks: Sequence[PastTask], steps: int) -> float:
 
 
 def old_answers(sent: Sequence[TurnRecord]) -> list[Answer]:
-    """Return the answers among the records that are *sent* which may be left out, in order."""
+    """Return the answers among the records that are *sent* which may be left out, in order.
+
+    None of a turn is, in which the server gave an id to several calls: it could be another's.
+    """
+    ids = Counter((turn, one.call_id) for turn, one in sent if isinstance(one, ToolResult))
+    unclear = {turn for (turn, _), count in ids.items() if count > 1}
     answers: list[Answer] = []
     behind = replies = 0
     for turn, record in reversed(sent):
@@ -58,7 +64,7 @@ def old_answers(sent: Sequence[TurnRecord]) -> list[Answer]:
         behind += tokens
         replies += isinstance(record, Assistant)
         saves = tokens - _NOTE_TOKENS
-        if replies < KEPT_STEPS or saves < MIN_ANSWER:
+        if replies < KEPT_STEPS or saves < MIN_ANSWER or turn in unclear:
             continue
         if isinstance(record, ToolResult) and not record.pictures:
             answers.append(Answer(turn, record.call_id, saves, behind))

@@ -91,7 +91,8 @@ class ThinkingCosts:
 
     def _loss_note(self, way: Way) -> Phrase | None:
         """Return what of the conversation is read anew by a task that goes *way*."""
-        tariff = self._session.model.tariff
+        model = self._session.model
+        tariff = model.tariff if model.profile.thinking else None  # else all requests are alike
         used, _ = self._session.context_used
         lineages = self._lineages.of(self._session.history.log)
         tokens = lost_tokens(way, min(used, read_at_all(lineages)), self._read())

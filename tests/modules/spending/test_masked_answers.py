@@ -158,6 +158,16 @@ def test_nothing_is_left_out_where_nobody_knows_that_it_pays(
         assert (told(events), breaks(one)) == ([], [])
 
 
+def test_nothing_is_left_out_where_the_server_gives_an_id_again(tmp_path: Path) -> None:
+    with reading(tmp_path) as one:
+        one.model.replies = [
+            *(uncounted(call_reply("read_file", path=f"f{n}.txt")) for n in range(CALLS)),
+            text_reply("Read."),
+        ]
+        run_turn(one.terminal, "read all of these files, one after the other")
+        assert not any(left_out(one, -1))
+
+
 def test_a_short_task_never_loses_an_answer(tmp_path: Path) -> None:
     with reading(tmp_path) as one:
         one.model.replies = [*one.model.replies[:9], text_reply("Read.")]

@@ -217,6 +217,13 @@ def test_without_a_choice_or_a_price_it_thinks_at_the_first_call(
         assert body_of(one, "/fast") == ""
 
 
+def test_a_switch_costs_nothing_where_the_requests_are_alike(tmp_path: Path) -> None:
+    with session(tmp_path, used(text_reply("a"), 10_000)) as one:
+        one.model.profile = replace(one.model.profile, thinking=False)
+        run_turn(one.terminal, "read it")
+        assert body_of(one, "/think") == ""
+
+
 def test_a_task_that_is_left_at_a_question_goes_on_its_way(tmp_path: Path) -> None:
     asked = call_reply("delete_file", thinking="Hm.", path="a.txt")
     replies = [used(asked, 3_000, thought=20), used(text_reply("Done."), 3_400, thought=20)]

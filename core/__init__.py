@@ -8,6 +8,7 @@
                   project.
 - commands        The slash commands of the terminal itself: text in, cards out, the same on both
                   screens.
+- cost_features   The features of a session that see to what it costs, asked as one.
 - events          Everything that happens in a turn, in the order it happens.
 - feature         A feature: one subject of the product, with all that it brings to a session in one
                   class.
@@ -140,6 +141,7 @@ EXPORTS = {
         "RoutesTasks",
         "RunsForPerson",
         "RunsHooks",
+        "WeighsThinking",
     ],
     "main_terminal": ["MainTerminal"],
     "model_choice": ["described", "served"],

@@ -121,7 +121,8 @@ class Commands(Feature):
         belongs_to_session=True,
     )
     def cost(self, _: str) -> Card:
-        return TableCard(phrase("Cost"), tuple(self._cost_rows()))
+        thinking = self._context.features.costs.thinking_rows(self._context.mode)
+        return TableCard(phrase("Cost"), (*self._cost_rows(), *thinking))
 
     @command(
         "/history",
@@ -218,8 +219,8 @@ class Commands(Feature):
         button="fast",
     )
     def fast(self, _: str) -> Card:
-        self._context.mode = "fast"
-        return self._mode_card(phrase("Fast mode: the model acts without thinking first."))
+        title = phrase("Fast mode: the model acts without thinking first.")
+        return self._switch("fast", title)
 
     @command(
         "/think",
@@ -229,12 +230,17 @@ class Commands(Feature):
         button="think",
     )
     def think(self, _: str) -> Card:
-        self._context.mode = "think"
-        return self._mode_card(phrase("Think-once mode: the first step of each task thinks."))
+        title = phrase("Think-once mode: the first step of each task thinks.")
+        return self._switch("think", title)
 
-    def _mode_card(self, title: Phrase) -> Card:
-        note = phrase("It holds from the next task on; this one goes on as it began.")
-        return TextCard(title, note if self._context.is_in_turn else "")
+    def _switch(self, mode: Mode, title: Phrase) -> Card:
+        """Go over to *mode*; say what that costs, for it costs nothing before the next task."""
+        cost = self._context.features.costs.switch_note(mode)
+        self._context.mode = mode
+        when = phrase("It holds from the next task on; this one goes on as it began.")
+        if not self._context.is_in_turn:
+            return TextCard(title, cost)
+        return TextCard(title, join_lines(when, cost) if cost else when)
 
     @command(
         "/model [NAME|forget|set FIELD=VALUE]",
@@ -395,7 +401,7 @@ class Commands(Feature):
             ),
             (phrase("Cache hits"), f"{hits:.0f} %"),
             (phrase("Cost"), self._price(usage)),
-            *self._context.features.cost_rows(),
+            *self._context.features.costs.rows(),
         ]
 
     def _price(self, usage: Usage) -> Text:

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.cards import Card, Change
+from core.cost_features import CostFeatures
 from core.feature import (
     FailedStep,
     Feature,
@@ -32,7 +33,6 @@ from core.hooks import (
     FollowsSession,
     HoldsResources,
     KeepsState,
-    LimitsSpending,
     MarksProgress,
     OffersCommands,
     OffersTools,
@@ -59,7 +59,6 @@ from core.loop.depth import STANDARD, Route
 from core.redaction import map_strings
 from core.tools import Risk, RunningTool, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
-from utils.llm.completion import Usage
 
 if TYPE_CHECKING:
     from core.events import Informed
@@ -96,7 +95,7 @@ class FeatureSet:
         self._person_recorders = members.of(RecordsPerson)
         self._confirming = members.of(ConfirmsCalls)
         self._file_followers = members.of(FollowsFiles)
-        self._spending = members.of(LimitsSpending)
+        self.costs = CostFeatures(members)
         self._starting = members.of(PreparesTurns)
         self._router = next(iter(members.of(RoutesTasks)), None)
         self._deciding = members.of(DecidesFailures)
@@ -271,32 +270,6 @@ class FeatureSet:
                     stack.enter_context(recorder.while_person_runs())
                 return (yield from one.run_for_person(command, is_private=is_private))
         raise UserError(phrase("Nothing here runs commands."))
-
-    # --- what it costs ---------------------------------------------------------------------------
-
-    def on_spent(self, usage: Usage) -> None:
-        """Be told what one model call has cost, before that is kept."""
-        for one in self._spending:
-            one.on_spent(usage)
-
-    def spending_refusal(self) -> Phrase | None:
-        """Return why nothing more may be spent now, or None."""
-        refusals = (one.spending_refusal() for one in self._spending)
-        return next((refusal for refusal in refusals if refusal), None)
-
-    def cost_rows(self) -> list[tuple[Phrase, Text]]:
-        """Return their rows of `/cost`."""
-        return [row for one in self._spending for row in one.cost_rows()]
-
-    def spending_notice(self) -> Phrase | None:
-        """Return what is to be said of its cost before a task begins."""
-        notices = (one.spending_notice() for one in self._spending)
-        return next((notice for notice in notices if notice), None)
-
-    def spending_delay(self) -> tuple[Phrase, float] | None:
-        """Return why the next model call waits, and until when (seconds since the epoch)."""
-        delays = (one.spending_delay() for one in self._spending)
-        return next((delay for delay in delays if delay), None)
 
     # --- turns and the session -------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ from utils.llm.completion import Usage
 if TYPE_CHECKING:
     from core.events import Informed
     from core.loop.depth import Route
+    from core.loop.thinking import Mode, Way
 
 # --- what the model and the person are told ------------------------------------------------------
 
@@ -301,6 +302,27 @@ class LimitsSpending(ABC):
         """
 
 
+class WeighsThinking(ABC):
+    @abstractmethod
+    def cheaper_way(self) -> Way:
+        """Return how the next task is to think: "once" or "low"; be quick."""
+
+    @abstractmethod
+    def way_notice(self, way: Way) -> Phrase | None:
+        """Return what is to be said before a task that goes *way*, None where that was said."""
+
+    @abstractmethod
+    def switch_note(self, mode: Mode) -> Text:
+        """Return what the next task costs more if it is done in *mode*, "" for nothing; be quick.
+
+        Asked from any thread.
+        """
+
+    @abstractmethod
+    def thinking_rows(self, mode: Mode) -> Iterable[tuple[Phrase, Text]]:
+        """Return rows for `/cost`, in *mode*."""
+
+
 # --- turns ---------------------------------------------------------------------------------------
 
 
@@ -402,6 +424,7 @@ HOOKS: tuple[type[ABC], ...] = (
     ConfirmsCalls,
     FollowsFiles,
     LimitsSpending,
+    WeighsThinking,
     PreparesTurns,
     RoutesTasks,
     DecidesFailures,

@@ -415,7 +415,7 @@ class MainTerminal:
 
     def over_budget_reason(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
-            return self.features.spending_refusal()
+            return self.features.costs.refusal()
         return phrase(
             "The budget of ${budget} for a session is used up (setting budget_usd).",
             budget=f"{self.budget_usd:g}",

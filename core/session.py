@@ -291,5 +291,5 @@ class SessionManager:
     def record(self, record: Record) -> None:
         """Keep *record* without what nobody may see; it is durable on return."""
         if usage := usage_in(record):
-            self._owner.features.on_spent(usage)
+            self._owner.features.costs.on_spent(usage)
         self.history.append(map_strings(record, self._owner.features.redact))

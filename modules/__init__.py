@@ -95,6 +95,8 @@
                    went since.
 - unsaved_edits    Edits that the person's editor shows and has not saved: no call writes past them
                    unasked.
+- work_done        What a session has done, as it is known without a model: files, and runs with how
+                   they ended.
 """
 
 EXPORTS = {

@@ -183,8 +183,11 @@ class Todos(
         return repr(self._todos) if self._todos else ""
 
     def compaction_notes(self) -> str:
-        """Return "": the section of context is told again with what older turns give way to."""
-        return ""
+        """Return what is done; the section of context, with what is not, is told again."""
+        done = [todo.title for todo in self._todos if not _is_open(todo)]
+        return (
+            "\n".join(["Todos that are done:", *(f"- {title}" for title in done)]) if done else ""
+        )
 
     def unfinished_work(self) -> Phrase | None:
         titles = [todo.title for todo in self._todos if _is_open(todo)]

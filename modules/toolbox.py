@@ -62,7 +62,9 @@ from modules.sent_requests.feature import SentRequests
 from modules.sent_requests.request_log import RequestLog
 from modules.spending.feature import Spending
 from modules.spending.ledger import Ledger
+from modules.spending.masked_answers import MaskedAnswers
 from modules.spending.past_tasks import PastTasks
+from modules.spending.think_once import ThinkOnce
 from modules.storage.data_folder import DataFolder
 from modules.storage.kept_switches import KeptSwitches
 from modules.terminal_ops import TerminalOps
@@ -70,6 +72,7 @@ from modules.text_search import TextSearch
 from modules.todos import Todos
 from modules.tool_switches import Switches
 from modules.why.feature import Why
+from modules.work_done import WorkDone
 from utils.i18n import Phrase
 from utils.logger import FailureLog
 from utils.waiting import Stop
@@ -163,17 +166,20 @@ def build_features(
         mcp_servers,
         secrets,
         undo,
+        WorkDone(undo),
         _checks(project, data, checkpoints, terminal_ops, settings),
         history_tool,
         earlier_sessions,
         pictures,
         Spending(
             Ledger(data.spending),
-            PastTasks(data.past_tasks),
+            past_tasks := PastTasks(data.past_tasks),
             task_budget=settings.task_budget,
             daily_budget=settings.daily_budget,
             when=settings.when,
         ),
+        ThinkOnce(past_tasks),
+        MaskedAnswers(past_tasks, outputs),
         Switches(KeptSwitches(data.tool_switches)),
         protection,
         MassDeletionGuard(undo, project.files),

@@ -63,6 +63,8 @@ class ScriptedModel:
         self.requests: list[list[Wire]] = []
         self.think_flags: list[bool] = []
         self.reply_limits: list[int] = []
+        self.efforts: list[str] = []
+        """How hard each call was told to think: "" for not at all."""
         self.tool_lists: list[list[Wire]] = []
 
     @property
@@ -98,10 +100,12 @@ class ScriptedModel:
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> Iterator[Delta | Retry | Completion]:
         self.requests.append(json.loads(json.dumps(list(messages))))
         self.think_flags.append(think)
         self.reply_limits.append(reply_tokens)
+        self.efforts.append(effort or "usual" if think else "")
         self.tool_lists.append(list(tools))
         for item in self.replies.pop(0):
             if stop.is_set():

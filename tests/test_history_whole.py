@@ -45,6 +45,7 @@ class WildModel(ScriptedModel):
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,  # noqa: ARG002
+        effort: str = "",  # noqa: ARG002
     ) -> Iterator[Delta | Retry | Completion]:
         check_whole(list(messages))
         thinking = {"type": "enabled" if think else "disabled"}

@@ -577,6 +577,27 @@ def test_think_once_on_the_wire(onefold: Run) -> None:
     assert any("a.txt is what matters" in (m["content"] or "") for m in second["messages"])
 
 
+def test_low_effort_throughout_on_the_wire_where_that_is_cheaper(
+    onefold: Run, project: Path
+) -> None:
+    """Each way of thinking has a cache of its own: a long beginning is read once, not twice."""
+    (project / "AGENTS.md").write_text("Be careful with the parser of dates.\n" * 1_500)
+    script: list[Step] = [
+        (Think("The file a.txt is what matters."), Call("read_file", path="a.txt")),
+        (Think("That is all."), Say("done")),
+    ]
+    with Simulator(script) as server:
+        result = onefold("-p", "go and see", "--think", DEEPSEEK_BASE_URL=server.url)
+        assert server.is_finished
+        bodies = [request.body for request in server.requests]
+    assert result.returncode == 0
+    assert [body["thinking"]["type"] for body in bodies] == ["enabled", "enabled"]
+    assert [body["reasoning_effort"] for body in bodies] == ["low", "low"]
+    thoughts = [m["reasoning_content"] for m in bodies[1]["messages"] if m["role"] == "assistant"]
+    assert thoughts == ["The file a.txt is what matters."]
+    assert bodies[1]["messages"][: len(bodies[0]["messages"])] == bodies[0]["messages"]
+
+
 def test_faults_on_the_way_change_nothing(onefold: Run, project: Path) -> None:
     write = Call("create_file", path="b.txt", content="x\n")
     script: list[Step] = [

@@ -183,10 +183,12 @@ class ApiClient:
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> Iterator[StreamItem]:
         """Stream one reply to *messages*: deltas, then its `Completion`, always last.
 
-        It has at most *reply_tokens*, 0: as many as usual.
+        It has at most *reply_tokens*, 0: as many as usual; where it is to *think*, then with
+        *effort*, "" for the usual one.
 
         A try that fails and may be made again is announced with a `Retry`. Raises `ModelError`
         when there is no reply to be had, and `Stopped` at once on *stop*, whatever it waits for.
@@ -201,7 +203,9 @@ class ApiClient:
             if stop.is_set():
                 raise Stopped
             endpoint = self._get_endpoint(stop)
-            body = self._write(messages, tools, think=think, reply_tokens=reply_tokens)
+            body = self._write(
+                messages, tools, think=think, reply_tokens=reply_tokens, effort=effort
+            )
             self._on_request(body)
             parser = self._api.make_parser(self._limits.calls, body, self._writer.profile)
             try:
@@ -282,13 +286,19 @@ class ApiClient:
         return ALL[self._writer.profile.protocol]
 
     def _write(
-        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, reply_tokens: int
+        self,
+        messages: Sequence[Wire],
+        tools: Sequence[Wire],
+        *,
+        think: bool,
+        reply_tokens: int,
+        effort: str,
     ) -> RequestBody:
         """Return the body of a request in the protocol of the model."""
         if protocol := self._text_protocol():
             messages, tools = protocol.request(messages, tools)
         return self._writer.write(
-            self.model, messages, tools, think=think, reply_tokens=reply_tokens
+            self.model, messages, tools, think=think, reply_tokens=reply_tokens, effort=effort
         )
 
     def _text_reply(self, messages: Sequence[Wire], tools: Sequence[Wire]) -> TextReply | None:

@@ -33,13 +33,14 @@ EXPORTS = {
     "citations": ["Citation", "Citations", "citations_of", "sources_of"],
     "compaction": ["CALL_PREFIX", "PERSON_PREFIX", "TURN_HEADING", "render_turn"],
     "context_updates": ["context_diff"],
-    "context_window": ["ContextWindow"],
+    "context_window": ["ContextWindow", "record_tokens"],
     "delivery": ["Delivery"],
     "event_log": ["LogTruncated"],
     "history": [
         "ASKED",
         "History",
         "INCIDENT",
+        "MASKED",
         "NATIVE_FAILURES",
         "QUEUE",
         "RESULTS_TRUNCATED",
@@ -57,6 +58,7 @@ EXPORTS = {
     "messages": [
         "Assistant",
         "Context",
+        "Effort",
         "Record",
         "ResultState",
         "SHELL_ESCAPE",
@@ -82,7 +84,7 @@ EXPORTS = {
         "proof_in",
         "proofs_in",
     ],
-    "request_prefix": ["PrefixBreak", "PrefixWatch", "Request"],
+    "request_prefix": ["PREFIX_BREAK", "PrefixBreak", "PrefixWatch", "Request"],
     "result_texts": [
         "DENIED_PREFIX",
         "FAILED_PREFIX",

@@ -68,12 +68,13 @@ def summary_message(summary: str, records: Sequence[TurnRecord], notes: Iterable
         for turn, record in records
         if isinstance(record, User) and not record.is_private
     ]
+    known = [note for note in notes if note]
     parts = [
         f"The turns up to number {last} of this session are summed up here; reading "
         f'"@history/{last}" shows one in full, "@history" lists them.',
-        summary,
+        *(["What is known of them without a summary:", *known] if known else []),
+        f"The summary:\n{summary}",
         "\n".join(["What the person said in them, word for word:", *user_words]),
-        *filter(None, notes),
     ]
     return "\n\n".join(parts)
 

@@ -7,7 +7,14 @@ from typing import Protocol, assert_never
 
 from core.conversation import compaction
 from core.conversation.compaction import COMPACT_ABOVE, KEPT_SHARE
-from core.conversation.history import RESULTS_TRUNCATED, SUMMARY, History, TurnRecord, usage_record
+from core.conversation.history import (
+    MASKED,
+    RESULTS_TRUNCATED,
+    SUMMARY,
+    History,
+    TurnRecord,
+    usage_record,
+)
 from core.conversation.messages import (
     Assistant,
     Context,
@@ -90,6 +97,7 @@ class ContextWindow:
             if isinstance(record, StateRecord) and record.name in (
                 SUMMARY,
                 RESULTS_TRUNCATED,
+                MASKED,
                 "left_out_before",
             ):
                 break  # what was billed before is no measure of what is sent now

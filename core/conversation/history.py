@@ -45,6 +45,9 @@ SUMMARY = "digest"
 """The `StateRecord` that lets a "text" stand for all "before" a turn, in requests."""
 RESULTS_TRUNCATED = "shortened"
 """The `StateRecord` that cuts, in requests, the first so many answers of those sent by then."""
+MASKED = "masked"
+"""The `StateRecord` that has a note sent in the place of answers: a list of {"turn", "call",
+"address"}, where the whole of each can be read."""
 SPENT = "spent"
 """events. One turn at a time: a second `run_line` must wait until the first is done or closed."""
 ASKED = "asked"
@@ -70,6 +73,9 @@ OMISSION_NOTE = (
 
 _TRUNCATED_LENGTH = 300
 """Characters of an answer that is cut."""
+_MASKED_LENGTH = 200
+"""Characters of an answer in the place of which a note is sent."""
+MASK_NOTE = '{start}\n… (left out here to save tokens; all of this answer: read "{address}")'
 
 
 class History:
@@ -96,6 +102,8 @@ class History:
         """The records that go into a request."""
         self._messages: list[Wire] = []
         self._truncated_ids: set[str] = set()
+        self._masked: dict[tuple[int, str], str] = {}
+        """The addresses of answers that are masked, by their turn and call."""
 
     def append(self, record: Record) -> None:
         """Keep *record*, then count it in; calls that it would part from their answers get some.
@@ -213,11 +221,11 @@ class History:
         context = [Context(text, {name: text}) for name, text in sections.items()]
         self.sent = [(turn, Context(text)), *((turn, one) for one in context)]
         self.sent += [
-            (number, self._as_sent(one)) for number, one in later_records if is_for_model(one)
+            (number, self._as_sent(number, one))
+            for number, one in later_records
+            if is_for_model(one)
         ]
-        self._messages = [
-            _message_of(one) for _, one in self.sent if not isinstance(one, StateRecord)
-        ]
+        self._build_messages()
 
     @property
     def long_results(self) -> Sequence[ToolResult]:
@@ -236,16 +244,31 @@ class History:
         elif name == SUMMARY:
             self._rewrite = "compaction"
             self._leave_out_before(value["before"], value["text"])
+        elif name == MASKED:
+            self._rewrite = "masked"
+            self._masked |= {(one["turn"], one["call"]): one["address"] for one in value}
+            self._rewrite_sent()
 
     def _truncate_results(self, count: int) -> None:
         self._truncated_ids |= {result.call_id for result in self.long_results[:count]}
-        self.sent = [(turn, self._as_sent(record)) for turn, record in self.sent]
+        self._rewrite_sent()
+
+    def _rewrite_sent(self) -> None:
+        self.sent = [(turn, self._as_sent(turn, record)) for turn, record in self.sent]
+        self._build_messages()
+
+    def _build_messages(self) -> None:
         self._messages = [
             _message_of(one) for _, one in self.sent if not isinstance(one, StateRecord)
         ]
 
-    def _as_sent(self, record: Record) -> Record:
-        if not isinstance(record, ToolResult) or record.call_id not in self._truncated_ids:
+    def _as_sent(self, turn: int, record: Record) -> Record:
+        if not isinstance(record, ToolResult):
+            return record
+        if address := self._masked.get((turn, record.call_id)):
+            note = MASK_NOTE.format(start=record.text[:_MASKED_LENGTH], address=address)
+            return replace(record, text=min(record.text, note, key=len))
+        if record.call_id not in self._truncated_ids:
             return record
         shortened = (
             f"{record.text[:_TRUNCATED_LENGTH]}\n… (cut to make room; call again for the rest)"

@@ -75,12 +75,18 @@ class User:
         return _with_pictures({"role": "user", "content": self.text}, self.pictures)
 
 
+Effort = Literal["", "usual", "low"]
+"""How hard a call thinks: not at all, as the settings say, or little. Servers keep what they have
+read for each of them apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assistant:
     """One reply of the model; *seconds* is how long it thought before anything else came.
 
     *usage* is None when the reply was stopped before the model sent it. *signed* is what the
-    provider that made it wants back with it: it is for that one only.
+    provider that made it wants back with it: it is for that one only. *effort* is how hard it was
+    told to think.
     """
 
     text: str = ""
@@ -90,6 +96,7 @@ class Assistant:
     usage: Usage | None = None
     signed: dict[str, Any] | None = None
     kind: Literal["assistant"] = "assistant"
+    effort: Effort = ""
 
     def to_wire(self) -> Wire:
         # Every assistant message bears reasoning_content, be it empty: the API insists on it when

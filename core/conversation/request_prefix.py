@@ -13,7 +13,7 @@ from utils.text.tokens import estimate_tokens
 
 PREFIX_BREAK = "prefix_break"
 """The `StateRecord` that keeps a `PrefixBreak`."""
-RewriteReason = Literal["", "compaction", "left_out", "results_cut", "rewind"]
+RewriteReason = Literal["", "compaction", "left_out", "results_cut", "masked", "rewind"]
 """A rewriting of what was sent before, "" being none."""
 BreakReason = Literal[RewriteReason, "model", "tools", "system_text"]
 

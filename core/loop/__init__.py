@@ -24,8 +24,8 @@
                   the model.
 - spending        What a step costs, seen to before it is made: caps, dear hours, and what is said
                   of them.
-- thinking        Think-once: which step thinks, and how what it concluded reaches the steps that do
-                  not.
+- thinking        Think-once: which step thinks, how hard, and how its conclusion reaches those that
+                  do not.
 - tool_calls      Running the calls of a reply: approval, the tool itself, its outcome, and one
                   result each.
 - turn            One turn: from a person's message to the model's last word.
@@ -52,7 +52,7 @@ EXPORTS = {
     "prompt_command": ["run_prompt_command"],
     "response": ["to_tool_call"],
     "shell_escape": ["ShellEscape", "run_shell_escape"],
-    "thinking": ["Mode", "conclusion_in"],
+    "thinking": ["Mode", "Way", "conclusion_in"],
     "tool_calls": ["FinishedCall", "notices"],
     "turn": ["PausedTurn", "drive", "run_turn"],
     "turn_context": ["Model", "Turn"],

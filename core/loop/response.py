@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.conversation.messages import Assistant, ToolCall, Wire
+from core.conversation.messages import Assistant, Effort, ToolCall, Wire
 from core.events import (
     CallDrafted,
     Event,
@@ -49,19 +49,21 @@ class ReplyRead:
 
 
 def read_reply(
-    context: TurnContext, think: bool, most_tokens: int = 0
+    context: TurnContext, effort: Effort, most_tokens: int = 0
 ) -> Generator[Event, Reply | None, ReplyRead]:
-    """Stream one reply of at most *most_tokens* (0: as usual), record it and return it.
+    """Stream one reply of at most *most_tokens* (0: as usual), thought over with *effort*.
 
-    A reply that was stopped is recorded as far as its text came; its calls are dropped.
+    It is recorded; one that was stopped as far as its text came, and its calls are dropped.
     """
     context.before_request()
     messages = context.build_request()
     context.announce_request(messages)
     draft = _ReplyDraft(context.tools, messages)
-    limit = {"reply_tokens": most_tokens} if most_tokens else {}
+    how: dict[str, Any] = {"reply_tokens": most_tokens} if most_tokens else {}
+    if effort == "low":
+        how["effort"] = effort
     stream = context.model.stream(
-        messages, context.tools.wire, think=think, stop=context.stop, **limit
+        messages, context.tools.wire, think=bool(effort), stop=context.stop, **how
     )
     try:
         for item in stream:
@@ -69,7 +71,7 @@ def read_reply(
                 case Completion():
                     yield from draft.close_thinking()
                     completion = yield from draft.read_calls(item)
-                    reply = draft.to_message(completion)
+                    reply = replace(draft.to_message(completion), effort=effort)
                     context.record(reply)
                     if draft.failed_natively(reply, item) and (offer := context.native_failure()):
                         yield Informed(offer)

@@ -1,4 +1,4 @@
-"""Think-once: which step thinks, and how what it concluded reaches the steps that do not.
+"""Think-once: which step thinks, how hard, and how its conclusion reaches those that do not.
 
 The API drops the reasoning of earlier replies from the prompt of a call that does not think
 (rendered history has only the reply's text), so the conclusion is carried on as text of its own.
@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from typing import Literal
 
+from core.conversation.messages import Effort
+
 Mode = Literal["fast", "think"]
+Way = Literal["", "once", "low"]
+"""How a task thinks: not at all, at its first call and no more, or at each with low effort."""
 MAX_CARRIED = 4_000
 """Characters of reasoning carried on; the end of a long one is where it concludes."""
 
 
-def thinks(mode: Mode, step: int) -> bool:
-    """Return whether model call number *step* (from 1) of a task thinks."""
-    return mode == "think" and step == 1
+def effort_at(way: Way, step: int, *, may_think: bool = True) -> Effort:
+    """Return how hard model call number *step* (from 1) thinks, of a task that goes *way*.
+
+    One with low effort throughout thinks even where it need not: what the server has of the
+    conversation is of that effort, and it would read all of it anew.
+    """
+    if way == "low":
+        return "low"
+    return "usual" if way == "once" and step == 1 and may_think else ""
 
 
 def conclusion(thinking: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from core.cards import TextCard
 from core.conversation.history import History, usage_record
-from core.conversation.messages import Assistant, Context, ToolCall
+from core.conversation.messages import Assistant, Context, Effort, ToolCall
 from core.events import (
     ApprovalAsked,
     EndReason,
@@ -38,7 +38,7 @@ from core.loop.project_checks import checks_pass
 from core.loop.questions import ask_questions
 from core.loop.response import ReplyRead, read_reply
 from core.loop.spending import before_step
-from core.loop.thinking import conclusion, conclusion_note, thinks
+from core.loop.thinking import Way, conclusion, conclusion_note, effort_at
 from core.loop.tool_calls import ApprovalTimer, notices, run_call
 from core.loop.turn_context import Turn, TurnContext
 from utils.error_codes import ErrorCode
@@ -63,6 +63,7 @@ class _Task:
     usage: Usage = field(default_factory=Usage)
     route: Route = STANDARD
     """How deep it goes. One that calls tools all the same is no social one: it is standard then."""
+    way: Way = ""
     loop_detector: LoopDetector = field(default_factory=LoopDetector)
     cut_replies: int = 0
     must_think: bool = False
@@ -108,7 +109,10 @@ def run_turn(
 
     With *paused* that turn goes on, with its question; *route* is how deep another one goes.
     """
-    task = _Task(usage=paused.usage) if paused else _Task(route=route)
+    if paused:
+        task = _Task(usage=paused.usage, way="low" if paused.reply.effort == "low" else "")
+    else:
+        task = _Task(route=route, way=context.features.costs.thinking_way(context.mode))
     if route.note:
         context.record(Context(route.note))
     first_step = paused.step if paused else 1
@@ -168,14 +172,15 @@ def _step(
     context: TurnContext, step: int, task: _Task
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Make one model call and run its tools; return the end of the turn, if this was it."""
-    if refusal := (yield from before_step(context, step)):
+    if refusal := (yield from before_step(context, step, task.way)):
         return task.end("budget", refusal, "limit")
-    think = task.must_think or (thinks(context.mode, step) and task.route.may_think)
+    effort = effort_at(task.way, step, may_think=task.route.may_think)
+    effort = "usual" if task.must_think else effort
     task.must_think = False
     yield from context.window.compact_if_needed()
     yield from ask_questions(context, task.approval_timer)
-    yield StepStarted(step, think)
-    reply_read = yield from _read_reply_that_fits(context, task, think)
+    yield StepStarted(step, bool(effort))
+    reply_read = yield from _read_reply_that_fits(context, task, effort)
     reply = reply_read.message
     usage = reply.usage or Usage()
     task.usage += usage
@@ -200,8 +205,8 @@ def _step(
             return None
         return (yield from _end(context, reply_read, task, step))
     task.nudges.was_asked_to_call = False
-    if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
-        yield from _record_conclusion(context, reply)
+    if effort:
+        yield from _record_conclusion(context, reply, task.way)
     return None
 
 
@@ -238,11 +243,11 @@ def _end(
 
 
 def _read_reply_that_fits(
-    context: TurnContext, task: _Task, think: bool
+    context: TurnContext, task: _Task, effort: Effort
 ) -> Generator[Event, Reply | None, ReplyRead]:
     """Read one reply; where the conversation turns out too long, make room once in a task."""
     try:
-        return (yield from read_reply(context, think, task.route.reply_tokens))
+        return (yield from read_reply(context, effort, task.route.reply_tokens))
     except ModelError as error:
         if error.kind != "context" or task.has_compacted:
             raise
@@ -252,7 +257,7 @@ def _read_reply_that_fits(
         if error.usage.requests:
             task.usage += error.usage
             context.record(usage_record(error.usage))
-    return (yield from read_reply(context, think, task.route.reply_tokens))
+    return (yield from read_reply(context, effort, task.route.reply_tokens))
 
 
 def _resume_turn(
@@ -261,8 +266,7 @@ def _resume_turn(
     """Do what `_step` had not done yet when it was left."""
     if (end := (yield from _run_reply_calls(context, paused.calls, task))) is not None:
         return end
-    if paused.reply.thinking and not paused.reply.signed:
-        yield from _record_conclusion(context, paused.reply)
+    yield from _record_conclusion(context, paused.reply, task.way)
     return None
 
 
@@ -313,9 +317,14 @@ def _ended_on_failure(name: str) -> Phrase:
 
 
 def _record_conclusion(
-    context: TurnContext, reply: Assistant
+    context: TurnContext, reply: Assistant, way: Way
 ) -> Generator[Event, Reply | None, None]:
-    """Carry on what a thinking step concluded to the steps that will not think."""
+    """Carry on what a thinking step concluded to the steps that will not think, if it did.
+
+    What is signed is sent back itself, and so are the thoughts where every step thinks.
+    """
+    if not reply.thinking or reply.signed or way == "low":
+        return
     conclusion_text = conclusion(reply.thinking)
     context.record(Context(conclusion_note(conclusion_text)))
     yield ThoughtKept(conclusion_text)

@@ -39,8 +39,11 @@ class Model(Protocol):
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> Iterator[StreamItem]:
         """Stream one reply, its `Completion` last; it has *reply_tokens* at most, 0: as usual.
+
+        One that is to *think* does so with *effort*, "" for the usual one.
 
         Raises `ModelError` when there is none to be had, `Stopped` on *stop*.
         """

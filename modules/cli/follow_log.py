@@ -32,6 +32,7 @@ _BREAK_REASONS = {
     "compaction": phrase("older turns were summed up"),
     "left_out": phrase("older turns were left out"),
     "results_cut": phrase("earlier answers were cut"),
+    "masked": phrase("old tool answers were left out, which pays"),
     "rewind": phrase("the conversation went back"),
     "model": phrase("another model"),
     "tools": phrase("another list of tools"),

@@ -23,6 +23,7 @@ _REWRITTEN = {
     "compaction": phrase("earlier turns were summed up (compaction)"),
     "left_out": phrase("the oldest turns are left out, for they no longer fit"),
     "results_cut": phrase("long tool answers were cut to make room"),
+    "masked": phrase("old tool answers were left out, which pays"),
     "rewind": phrase("turns were taken back, and what was said since is new"),
 }
 

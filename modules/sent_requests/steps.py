@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from core.conversation.history import (
+    MASKED,
     RESULTS_TRUNCATED,
     REWIND_UNDONE,
     REWOUND,
@@ -32,6 +33,7 @@ _REWRITES = {
     SUMMARY: "compaction",
     "left_out_before": "left_out",
     RESULTS_TRUNCATED: "results_cut",
+    MASKED: "masked",
     REWOUND: "rewind",
     REWIND_UNDONE: "rewind",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -11,9 +10,19 @@ from typing import TYPE_CHECKING, Literal
 
 from core.cards import Card, TableCard, TextCard
 from core.conversation.history import usage_in
+from core.conversation.messages import Assistant
 from core.conversation.transcript import is_turn_end
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, FinishesTurns, LimitsSpending, ProvidesWarnings
+from modules.spending.amounts import (
+    amount,
+    cap_of,
+    clock_time,
+    estimate_phrase,
+    how_to_say,
+    parse_dollars,
+    range_of,
+)
 from modules.spending.ledger import Ledger
 from modules.spending.past_tasks import Estimate, PastTask, PastTasks
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -25,7 +34,6 @@ if TYPE_CHECKING:
 
 NOTABLE_DOLLARS = 0.02
 """What a task may cost at least for a word about it before it begins."""
-_MAX_DOLLARS = 1_000_000
 
 When = Literal["now", "off-peak"]
 
@@ -72,19 +80,19 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
     def budget(self, argument: str) -> Card:
         words = argument.split()
         is_day = words[:1] == ["day"]
-        if amount := words[is_day:]:
-            dollars = _parse_dollars(" ".join(amount))
+        if said := words[is_day:]:
+            dollars = parse_dollars(" ".join(said))
             if is_day:
                 self._daily_budget = dollars
             else:
                 self._task_budget = dollars
         elif is_day:
-            raise UserError(_how_to_say())
+            raise UserError(how_to_say())
         return TableCard(
             phrase("Budget"),
             (
-                (phrase("A task"), _cap(self._task_budget)),
-                (phrase("A day"), _cap(self._daily_budget)),
+                (phrase("A task"), cap_of(self._task_budget)),
+                (phrase("A day"), cap_of(self._daily_budget)),
                 (phrase("Today"), self._today()),
             ),
         )
@@ -122,18 +130,32 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
 
     def on_turn_finished(self) -> None:
         """Keep what a task cost that came to its end, for the estimates of later ones."""
-        tariff = self._session.model.tariff
-        records = self._records_of_task()
-        usages = [usage for record in records if (usage := usage_in(record))]
-        if tariff is None or not usages or any(map(is_turn_end, records)):
+        tariff, records = self._session.model.tariff, self._records_of_task()
+        if tariff is None or any(map(is_turn_end, records)):
             return
-        total = sum(usages, Usage())
-        dollars = total.cost_usd / tariff.factor(self.clock())
-        task = PastTask(self._session.model.model, dollars, total.requests, usages[0].prompt_tokens)
+        task = PastTask.of(
+            records,
+            self._session.model.model,
+            tariff.factor(self.clock()),
+            self._read_before(),
+        )
+        if task is None:
+            return
         try:
             self._past_tasks.add(task)
         except OSError as error:
             self._note_failure(error)
+
+    def _read_before(self) -> int:
+        """Return how many tokens the conversation had before the task, as the server counted."""
+        history = self._session.history
+        replies = (
+            record.usage
+            for turn, record in reversed(history.log)
+            if turn < history.turn and isinstance(record, Assistant) and record.usage
+        )
+        last = next(replies, Usage())
+        return (last.prompt_tokens + last.completion_tokens) // max(last.requests, 1)
 
     def _records_of_task(self) -> list[Record]:
         history = self._session.history
@@ -157,7 +179,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             return phrase(
                 "Stopped between two steps: the task has cost ${spent}, its budget is ${budget}. "
                 "Say “go on” for as much again; /budget {more} allows more.",
-                spent=_amount(spent),
+                spent=amount(spent),
                 budget=f"{self._task_budget:g}",
                 more=f"{2 * self._task_budget:g}",
             )
@@ -165,7 +187,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             return phrase(
                 "Stopped between two steps: today has cost ${spent}, the budget of a day is "
                 "${budget}. Go on tomorrow; /budget day {more} allows more.",
-                spent=_amount(spent),
+                spent=amount(spent),
                 budget=f"{self._daily_budget:g}",
                 more=f"{2 * self._daily_budget:g}",
             )
@@ -211,7 +233,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         until = tariff.off_peak_from(now)
         if until <= now:
             return None
-        why = phrase("Waiting for cheap hours, from {time} on", time=_clock_time(until, now))
+        why = phrase("Waiting for cheap hours, from {time} on", time=clock_time(until, now))
         return why, until
 
     def spending_notice(self) -> Phrase | None:
@@ -223,7 +245,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         is_above_cap = any(estimate.high > cap for cap in caps)
         if estimate.high < NOTABLE_DOLLARS and not (is_above_cap and estimate.tasks):
             return None
-        notice = _estimate_phrase(estimate, tariff)
+        notice = estimate_phrase(estimate, tariff)
         if is_above_cap:
             notice = phrase("{what} That may be more than its budget.", what=notice)
         now = self.clock()
@@ -232,7 +254,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
                 "{what} Peak hours until {time}, {n} times the price; “/when off-peak” waits for "
                 "cheap ones.",
                 what=notice,
-                time=_clock_time(tariff.off_peak_from(now), now),
+                time=clock_time(tariff.off_peak_from(now), now),
                 n=f"{tariff.peak_factor:g}",
             )
         return notice
@@ -258,7 +280,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
     def cost_rows(self) -> Iterable[tuple[Phrase, Text]]:
         yield phrase("Today"), self._today()
         if self._task_budget:
-            yield phrase("Budget of a task"), _cap(self._task_budget)
+            yield phrase("Budget of a task"), cap_of(self._task_budget)
         tariff = self._session.model.tariff
         if tariff is None:
             return
@@ -266,10 +288,10 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             yield phrase("Hours"), self._hours(tariff)
         estimate = self._estimate(tariff)
         if estimate and estimate.tasks:
-            yield phrase("Next task"), _range(estimate, tariff)
+            yield phrase("Next task"), range_of(estimate, tariff)
 
     def _today(self) -> Phrase:
-        spent = _amount(self._spent_today())
+        spent = amount(self._spent_today())
         if not self._daily_budget:
             return phrase("${spent} in all projects", spent=spent)
         return phrase(
@@ -280,62 +302,9 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         now = self.clock()
         if not tariff.is_peak(now):
             return phrase("cheap now")
-        time_left = _clock_time(tariff.off_peak_from(now), now)
+        time_left = clock_time(tariff.off_peak_from(now), now)
         return phrase(
             "peak hours until {time}, {n} times the price",
             time=time_left,
             n=f"{tariff.peak_factor:g}",
         )
-
-
-def _estimate_phrase(estimate: Estimate, tariff: Tariff) -> Phrase:
-    cost = _range(estimate, tariff)
-    if estimate.tasks:
-        return phrase("By the last {n} tasks here, this one may cost {cost}.",
-                      n=estimate.tasks, cost=cost)  # fmt: skip
-    return phrase("The first request alone costs {cost}.", cost=cost)
-
-
-def _range(estimate: Estimate, tariff: Tariff) -> Phrase:
-    low, high, yuan = estimate.low, estimate.high, tariff.price.yuan
-    dollars = phrase("${low} to ${high}", low=f"{low:.2g}", high=f"{high:.2g}")
-    if not yuan:
-        return dollars
-    return phrase(
-        "{dollars} (¥{low} to ¥{high})",
-        dollars=dollars,
-        low=f"{low * yuan:.2g}",
-        high=f"{high * yuan:.2g}",
-    )
-
-
-def _cap(dollars: float) -> Text:
-    return f"${dollars:g}" if dollars else phrase("no cap")
-
-
-def _amount(dollars: float) -> str:
-    return f"{dollars:.4f}" if dollars < 1 else f"{dollars:.2f}"
-
-
-def _parse_dollars(text: str) -> float:
-    """Return the dollars that *text* says, 0 (no cap) for "off" too. Raises `UserError`."""
-    if text == "off":
-        return 0.0
-    try:
-        dollars = float(text.removeprefix("$"))
-    except ValueError:
-        raise UserError(_how_to_say()) from None
-    if not math.isfinite(dollars) or not 0 <= dollars <= _MAX_DOLLARS:
-        raise UserError(_how_to_say())
-    return dollars
-
-
-def _how_to_say() -> Phrase:
-    return phrase("Say it in US dollars: /budget 0.10, /budget day 2, or /budget off.")
-
-
-def _clock_time(when: float, now: float) -> str:
-    """Return *when* as a time of the person's zone, with the day where that is another."""
-    moment = datetime.fromtimestamp(when)
-    is_today = moment.date() == datetime.fromtimestamp(now).date()
-    return f"{moment:%H:%M}" if is_today else f"{moment:%Y-%m-%d %H:%M}"

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from core.conversation.history import usage_in
+from core.conversation.messages import Assistant, Effort, Record
+from core.loop.thinking import Way
+from utils.llm.completion import Usage
 from utils.llm.prices import Tariff
 from utils.system.rotated_lines import all_files, append_line
 from utils.text.codec import from_plain, to_plain
 
 MIN_TASKS = 5
 """Tasks of a model from which something can be said of the next."""
+WAY_OF_FIRST: Mapping[Effort, Way] = {"": "", "usual": "once", "low": "low"}
+"""How a task thinks, by its first call."""
 _MAX_TASKS = 50
 _MAX_BYTES = 50_000
 
@@ -21,12 +27,54 @@ _MAX_BYTES = 50_000
 @dataclass(frozen=True, slots=True)
 class PastTask:
     """A task that came to its end. *dollars* is what it would have cost off-peak; *tokens* is the
-    size of its first request, and *steps* counts them all."""
+    size of its first request, and *steps* counts them all.
+
+    *way* is how it thought, and *thought* how many tokens. *read_again* are the tokens of the
+    conversation before it that the server read anew."""
 
     model: str
     dollars: float
     steps: int
     tokens: int
+    way: str = ""
+    thought: int = 0
+    read_again: int = 0
+
+    @classmethod
+    def of(
+        cls, records: Iterable[Record], model: str, factor: float, read_before: int
+    ) -> PastTask | None:
+        """Return the task of *model* that *records* are of, None where nothing was spent on it.
+
+        Prices were *factor* times those off-peak; *read_before* tokens were read before it.
+        """
+        replies = [one for one in records if isinstance(one, Assistant) and one.usage]
+        usages = [usage for record in records if (usage := usage_in(record))]
+        if not usages:
+            return None
+        total = sum(usages, Usage())
+        return cls(
+            *(model, total.cost_usd / factor, total.requests, usages[0].prompt_tokens),
+            way=WAY_OF_FIRST[replies[0].effort] if replies else "",
+            thought=total.reasoning_tokens,
+            read_again=_read_again([one.usage for one in replies if one.usage], read_before),
+        )
+
+
+def _read_again(usages: Iterable[Usage], read_before: int) -> int:
+    """Return how many tokens of the first *read_before* each step has missed, all together.
+
+    In a session that begins these are the tokens of the first request.
+    """
+    last, total = read_before, 0
+    for usage in usages:
+        prompt = usage.prompt_tokens // max(usage.requests, 1)
+        missed = usage.cache_miss_tokens // max(usage.requests, 1)
+        new = max(prompt - last, 0) if last else 0
+        read_before = read_before or prompt
+        total += min(max(missed - new, 0), read_before)
+        last = prompt
+    return total
 
 
 class Estimate(NamedTuple):
@@ -45,6 +93,7 @@ class PastTasks:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._known: tuple[list[tuple[int, int]], list[PastTask]] = [], []
 
     def add(self, task: PastTask) -> None:
         """Keep *task*. Raises `OSError`."""
@@ -59,7 +108,7 @@ class PastTasks:
         """
         factor = tariff.factor(now) / 1_000_000
         hit, miss = tokens * tariff.price.hit * factor, tokens * tariff.price.miss * factor
-        tasks = [task for task in self._read() if task.model == model][-_MAX_TASKS:]
+        tasks = self.of_model(model)
         if len(tasks) < MIN_TASKS:
             return Estimate(hit, miss, 0)
         costs = sorted(
@@ -70,9 +119,22 @@ class PastTasks:
         low, high = _at(costs, 0.2), _at(costs, 0.8)
         return Estimate(max(low, hit), max(high, hit) + miss - hit, len(tasks))
 
-    def _read(self) -> Iterator[PastTask]:
+    def of_model(self, model: str) -> list[PastTask]:
+        """Return the newest tasks of *model*, the oldest first; from any thread.
+
+        Raises `OSError`.
+        """
+        files = all_files(self._path)[:2]
+        stamp = [_stamp(path) for path in files]
+        read, tasks = self._known
+        if read != stamp:
+            tasks = list(self._read(files))
+            self._known = stamp, tasks
+        return [task for task in tasks if task.model == model][-_MAX_TASKS:]
+
+    def _read(self, files: Sequence[Path]) -> Iterator[PastTask]:
         """Yield the tasks, the oldest first; a line that is none is passed over."""
-        for path in reversed(all_files(self._path)[:2]):
+        for path in reversed(files):
             try:
                 lines = path.read_bytes().splitlines()
             except FileNotFoundError:
@@ -82,6 +144,15 @@ class PastTasks:
                     yield from_plain(PastTask, json.loads(line))
                 except (ValueError, TypeError):
                     continue
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Return what is another after each addition to the file; zeros where there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
 
 
 def _at(costs: Sequence[float], share: float) -> float:

@@ -37,6 +37,7 @@ class InstantModel(ScriptedModel):
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,  # noqa: ARG002
+        effort: str = "",  # noqa: ARG002
     ) -> Iterator[Delta | Completion]:
         last = max(n for n, message in enumerate(messages) if message["role"] == "user")
         turn = int(str(messages[last]["content"]).split()[1])

@@ -82,6 +82,7 @@ class CommandedModel:
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,  # noqa: ARG002
+        effort: str = "",  # noqa: ARG002
     ) -> Iterator[Delta | Retry | Completion]:
         asked = [str(m["content"]) for m in messages if m["role"] == "user"][-1].split()
         match asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from playwright.sync_api import expect
@@ -61,3 +62,20 @@ def test_a_budget_is_said_and_changed_and_the_cost_stands_below_a_task(
     end.get_by_role("button", name="Continue").click()
     expect(page.locator(".reply")).to_contain_text("Done.")
     expect(page.locator("footer.end").last).to_contain_text("$")
+
+
+def test_the_switch_says_what_it_costs_before_it_is_made(served_page: ServedPage) -> None:
+    served_page.model.tariff = PriceList().tariff("deepseek-flash")
+    reply = text_reply("Read.")
+    assert isinstance(reply[-1], Completion)
+    reply[-1] = replace(reply[-1], usage=replace(USED, prompt_tokens=20_000, completion_tokens=0))
+    served_page.model.replies.append(reply)
+    page = served_page.open()
+    send(page, "read it all")
+    expect(page.locator("footer.end").last).to_be_visible()
+    switch = page.get_by_role("button", name="Fast", exact=True)
+    expect(switch).to_have_attribute("title", re.compile("20,000 tokens of this conversation"))
+    expect(switch).to_have_attribute("title", re.compile(r"\$0\.00\d+ \(¥0\.0\d+\) more"))
+    switch.click()
+    expect(page.get_by_role("button", name="Think", exact=True)).to_be_visible()
+    expect(page.get_by_text("20,000 tokens of this conversation").first).to_be_visible()

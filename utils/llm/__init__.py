@@ -66,7 +66,7 @@ EXPORTS = {
     "openai_api.chat_completions": ["ChatCompletions"],
     "openai_api.request": ["RequestBody"],
     "openai_api.streamed_calls": ["with_ids"],
-    "prices": ["KNOWN_PRICES", "PriceList", "Tariff", "in_money"],
+    "prices": ["KNOWN_PRICES", "Price", "PriceList", "Tariff", "in_money"],
     "profiles.refusals": ["adaptation_notice", "parse_window", "without_pictures"],
     "profiles.server_knowledge": ["ServerKnowledge", "below"],
     "profiles.server_profile": ["ProfileStore", "ProfilesInMemory", "ServerProfile", "changed"],

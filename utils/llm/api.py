@@ -57,8 +57,11 @@ class Writer(Protocol):
         *,
         think: bool,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> RequestBody:
         """Return the body of a request, in the shape of `profile`.
+
+        Where it is to *think*, then with *effort*, "" for the usual one.
 
         The reply has at most *reply_tokens* where these are not 0 and the model does not reason
         beside it: reasoning would fill them.

@@ -74,6 +74,7 @@ class ModelClient:
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> Iterator[StreamItem]:
         """Stream one reply of the current model; see `ApiClient.stream`."""
         if self._news:
@@ -83,7 +84,7 @@ class ModelClient:
         if provider and not provider.is_ready:
             raise missing_key(provider)
         yield from self._current_client().stream(
-            messages, tools, think=think, stop=stop, reply_tokens=reply_tokens
+            messages, tools, think=think, stop=stop, reply_tokens=reply_tokens, effort=effort
         )
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.cards import Card, TableCard, TextCard
+from core.cards import Card, Change, TableCard, TextCard
 from core.events import CommandAnswered
 from core.feature import Section, SessionHandle, command
 from core.hooks import BindsToSession, KeepsState, ProvidesContext
@@ -308,6 +308,18 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     def session_paths(self, turn: int = 0) -> set[str]:
         """Return the paths that this session changed since before *turn*; all else others did."""
         return self.review.session_changes.paths(self.session, turn)
+
+    def session_changes(self) -> list[Change]:
+        """Return what calls of this session made of the files, as they were last looked at.
+
+        What was taken back again is no change. Raises `UserError`.
+        """
+        first = self._snapshot_before(0)
+        if first is None:
+            return []
+        own = self.session_paths()
+        changes = self._checkpoints.diff(first, self._checkpoints.last_snapshot().id)
+        return [one for one in changes if not own.isdisjoint((one.path, one.new_path))]
 
     def revert_part(self, view: ReviewView, part: ReviewPart) -> Card:
         """Take one hunk or file of *view* out of the folder again. Raises `UserError`."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from core.conversation.event_log import LogTruncated
 from core.conversation.transcript import Packet
+from core.loop.thinking import Mode
 from core.redaction import map_strings
 from core.web_terminal import WebTerminal
 from modules.checkpoints.undo.undo_commands import UndoCommands
@@ -16,6 +17,7 @@ from modules.focus import Focus
 from modules.jobs.feature import Jobs
 from modules.todos import Todos
 from modules.web.sessions.page_redaction import PageRedactor
+from utils.i18n import Text
 from utils.text.codec import to_plain
 
 
@@ -89,6 +91,7 @@ class SessionSnapshot:
             "held": to_plain(terminal.locked_by),
             "asked": list(terminal.open_questions),
             "mode": terminal.mode,
+            "switch": None if run_state["running"] else to_plain(self._switch_note()),
             "depth": self._depth(),
             "approval": terminal.approval.mode,
             "patterns": list(terminal.approval.patterns),
@@ -100,6 +103,11 @@ class SessionSnapshot:
             "background": self._background(),
             "changes": self._changes(),
         }
+
+    def _switch_note(self) -> Text:
+        """Return what it costs to go over to the other mode."""
+        other: Mode = "fast" if self._terminal.mode == "think" else "think"
+        return self._terminal.features.costs.switch_note(other)
 
     def _depth(self) -> str:
         """Return how deep the last task went, "" before the first one."""

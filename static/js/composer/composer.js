@@ -287,12 +287,10 @@ function modeButton(app) {
   }
   app.subscribe(({ sessionState }) => {
     const words = sessionState?.mode === "think" ? t("Think") : t("Fast");
+    // What the other mode costs, where that is known.
+    mode.title = `${t("Click to switch the mode.")}\n${say(sessionState?.switch || "")}`;
     if (mode.dataset.words === words) return;
     mode.dataset.words = words;
-    mode.title =
-      sessionState?.mode === "think"
-        ? t("The first step of each task thinks. Click for fast.")
-        : t("It acts without thinking first. Click to think.");
     mode.replaceChildren(icon(sessionState?.mode === "think" ? "brain" : "play"), words);
   });
   return mode;

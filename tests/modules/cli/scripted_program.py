@@ -289,6 +289,7 @@ class ScriptChooser(ScriptedModel):
         think: bool,
         stop: Stop,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> Iterator[Delta | Retry | Completion]:
         if messages[-1]["role"] == "user":
             prompt = str(messages[-1]["content"])
@@ -296,7 +297,7 @@ class ScriptChooser(ScriptedModel):
                 self.plays.get(prompt.split()[0], [text_reply(f"You said {prompt!r}.")])
             )
         yield from super().stream(
-            messages, tools, think=think, stop=stop, reply_tokens=reply_tokens
+            messages, tools, think=think, stop=stop, reply_tokens=reply_tokens, effort=effort
         )
 
 

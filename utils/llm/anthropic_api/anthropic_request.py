@@ -63,6 +63,7 @@ class AnthropicWriter:
         *,
         think: bool,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> RequestBody:
         """Return the body of a request.
 
@@ -91,7 +92,7 @@ class AnthropicWriter:
             sum(picture.tokens for picture in pictures) if self.profile.pictures else 0
         )
         most_tokens = self._max_output_tokens(self._request_bytes)
-        limits = self._limit_fields(request_messages, think, most_tokens)
+        limits = self._limit_fields(request_messages, think, most_tokens, effort or self._effort)
         may_reason = limits.get("thinking", {}).get("type", "disabled") != "disabled"
         if reply_tokens and not may_reason and self.profile.rests_by != "effort":
             limits["max_tokens"] = min(most_tokens, reply_tokens)
@@ -101,7 +102,7 @@ class AnthropicWriter:
         return request_body
 
     def _limit_fields(
-        self, request_messages: Conversation, think: bool, max_tokens: int
+        self, request_messages: Conversation, think: bool, max_tokens: int, effort: str
     ) -> dict[str, Any]:
         """Return what the request says of thinking and of the length of the reply."""
         profile = self.profile
@@ -118,13 +119,13 @@ class AnthropicWriter:
                 limits["thinking"] = {"type": profile.rests_by}
             return limits
         if profile.thinks_by == "enabled":
-            budget = min(_BUDGETS.get(self._effort, _MIN_BUDGET), max_tokens // 2)
+            budget = min(_BUDGETS.get(effort, _MIN_BUDGET), max_tokens // 2)
             if budget >= _MIN_BUDGET:
                 limits["thinking"] = {"type": "enabled", "budget_tokens": budget}
             return limits
         limits["thinking"] = {"type": "adaptive", "display": "summarized"}
         if profile.reasoning_effort:
-            limits["output_config"] = {"effort": self._effort}
+            limits["output_config"] = {"effort": effort}
         return limits
 
     def calibrate(self, body: RequestBody, prompt_tokens: int) -> None:

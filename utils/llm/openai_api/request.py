@@ -77,6 +77,7 @@ class RequestWriter:
         *,
         think: bool,
         reply_tokens: int = 0,
+        effort: str = "",
     ) -> RequestBody:
         """Return the body of a request, in the shape of `profile`."""
         profile = self.profile
@@ -97,7 +98,7 @@ class RequestWriter:
         if profile.stream and profile.stream_options:
             tail["stream_options"] = {"include_usage": True}
         if think and profile.reasoning_effort:
-            tail["reasoning_effort"] = self._effort
+            tail["reasoning_effort"] = effort or self._effort
         if profile.output_limit != "none":
             text_bytes = len(body) + len(_to_json(tail)) - serialized.picture_bytes
             most = self._max_output_tokens(text_bytes, serialized.picture_tokens)

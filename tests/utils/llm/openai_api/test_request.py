@@ -36,6 +36,20 @@ def test_each_request_is_the_one_that_a_new_writer_writes(requests: list[Message
         assert used.body(messages) == Writer().body(messages)
 
 
+def test_the_effort_of_a_call_stands_behind_what_all_calls_share() -> None:
+    messages: Messages = [{"role": "user", "content": "one"}]
+    usual, low = (
+        Writer().write("deepseek-flash", messages, [], think=True, effort=effort)
+        for effort in ("", "low")
+    )
+    assert json.loads(usual) == json.loads(low) | {"reasoning_effort": "high"}
+    assert json.loads(low)["reasoning_effort"] == "low"
+    start = usual.index(b'"reasoning_effort"')
+    assert usual[:start] == low[:start]
+    fast = Writer().write("deepseek-flash", messages, [], think=False, effort="low")
+    assert fast == Writer().body(messages)
+
+
 def test_a_list_that_grows_in_place_is_spelled_to_its_end() -> None:
     used, messages = Writer(), [{"role": "user", "content": "one"}]
     used.body(messages)

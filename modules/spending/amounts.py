@@ -1,0 +1,73 @@
+"""Amounts of money and times of day, as people say and read them."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+
+from modules.spending.past_tasks import Estimate
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.prices import Tariff, in_money
+
+MAX_DOLLARS = 1_000_000
+_SMALL_DOLLARS = 0.01
+
+
+def estimate_phrase(estimate: Estimate, tariff: Tariff) -> Phrase:
+    cost = range_of(estimate, tariff)
+    if estimate.tasks:
+        return phrase("By the last {n} tasks here, this one may cost {cost}.",
+                      n=estimate.tasks, cost=cost)  # fmt: skip
+    return phrase("The first request alone costs {cost}.", cost=cost)
+
+
+def range_of(estimate: Estimate, tariff: Tariff) -> Phrase:
+    low, high, yuan = estimate.low, estimate.high, tariff.price.yuan
+    dollars = phrase("${low} to ${high}", low=f"{low:.2g}", high=f"{high:.2g}")
+    if not yuan:
+        return dollars
+    return phrase(
+        "{dollars} (¥{low} to ¥{high})",
+        dollars=dollars,
+        low=f"{low * yuan:.2g}",
+        high=f"{high * yuan:.2g}",
+    )
+
+
+def cap_of(dollars: float) -> Text:
+    return f"${dollars:g}" if dollars else phrase("no cap")
+
+
+def amount(dollars: float) -> str:
+    return f"{dollars:.4f}" if dollars < 1 else f"{dollars:.2f}"
+
+
+def small_money(dollars: float, yuan: float) -> str:
+    """Return *dollars* as `in_money` does, a small sum to the millionth."""
+    if dollars >= _SMALL_DOLLARS:
+        return in_money(dollars, yuan)
+    return f"${dollars:.6f} (¥{dollars * yuan:.6f})" if yuan else f"${dollars:.6f}"
+
+
+def parse_dollars(text: str) -> float:
+    """Return the dollars that *text* says, 0 (no cap) for "off" too. Raises `UserError`."""
+    if text == "off":
+        return 0.0
+    try:
+        dollars = float(text.removeprefix("$"))
+    except ValueError:
+        raise UserError(how_to_say()) from None
+    if not math.isfinite(dollars) or not 0 <= dollars <= MAX_DOLLARS:
+        raise UserError(how_to_say())
+    return dollars
+
+
+def how_to_say() -> Phrase:
+    return phrase("Say it in US dollars: /budget 0.10, /budget day 2, or /budget off.")
+
+
+def clock_time(when: float, now: float) -> str:
+    """Return *when* as a time of the person's zone, with the day where that is another."""
+    moment = datetime.fromtimestamp(when)
+    is_today = moment.date() == datetime.fromtimestamp(now).date()
+    return f"{moment:%H:%M}" if is_today else f"{moment:%Y-%m-%d %H:%M}"

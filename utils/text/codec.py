@@ -13,7 +13,7 @@ _SCALARS = frozenset({str, int, float, bool, types.NoneType})
 
 def to_plain(value: Any) -> Any:
     """Return *value* with every dataclass in it as a dict and every tuple as a list."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _SCALARS:  # most values are, and whether one is a mapping is a costly question
         return value
     if (names := _field_names(kind)) is not None:

@@ -135,16 +135,14 @@ class Question:
     answer: Callable[[Answer], Phrase]
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """What came of a person's decision; the task *goes_on* with what the model reads of it."""
 
     outcome: Outcome
     goes_on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FailedStep:
+class FailedStep(NamedTuple):
     """A decision about a step that failed: *decide* takes the answer, None being nobody's."""
 
     question: PersonQuestion
@@ -250,8 +248,7 @@ class CommandSpec:
 command = CommandSpec
 
 
-@dataclass(frozen=True, slots=True)
-class PromptCommand:
+class PromptCommand(NamedTuple):
     """A slash command that says something to the model: a text in the file *path*.
 
     *problem* is why it cannot be used. *programs* gives, for what stands behind the name, what is
@@ -274,8 +271,7 @@ class PromptCommand:
     problem: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A slash command of a session.
 
     *run* takes the rest of the line and returns a `Card`, or a `CommandAnswered` where the screen

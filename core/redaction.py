@@ -10,6 +10,7 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Value = TypeVar("Value")
+_WITHOUT_TEXT = frozenset({int, float, bool, NoneType})
 TextTransform = Callable[[str], str]
 
 
@@ -36,7 +37,9 @@ def _map_strings(value: Any, transform: TextTransform) -> Any:
     if isinstance(value, str):
         return transform(value)
     kind: Any = type(value)
-    fields = _fields_with_text(kind)  # the cheapest question: most values have no text
+    if kind in _WITHOUT_TEXT:
+        return value
+    fields = _fields_with_text(kind)
     if fields is None:
         return _map_items(value, transform)
     old = {name: getattr(value, name) for name in fields}

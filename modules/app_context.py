@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from modules.files.git.temporary_folder import exclude_project
 from modules.files.own_code import OwnCode
@@ -15,8 +15,7 @@ from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
 
 
-@dataclass(frozen=True)
-class AppContext:
+class AppContext(NamedTuple):
     """A project with its data, opened."""
 
     project: Project

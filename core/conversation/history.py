@@ -85,6 +85,7 @@ class History:
         self._persist = persist
         self._lock = threading.RLock()
         self.turn = 0
+        self._reply_turn = self._reply_count = 0
         self._rewrite: RewriteReason = ""
         self.log: list[TurnRecord] = []
         self.usage = Usage()
@@ -170,6 +171,11 @@ class History:
         """The turns that stand, oldest first."""
         return [turn for turn, record in self.records if isinstance(record, User)]
 
+    @property
+    def reply_count(self) -> int:
+        """How many replies the turn of now has had so far."""
+        return self._reply_count if self._reply_turn == self.turn else 0
+
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it, until *key* is given back."""
         self.append(StateRecord(REWOUND, {"to": turn, "key": key}))
@@ -205,6 +211,9 @@ class History:
 
     def _append_to_log(self, turn: int, record: Record) -> None:
         self.log.append((turn, record))
+        if isinstance(record, Assistant):
+            self._reply_count = self._reply_count + 1 if turn == self._reply_turn else 1
+            self._reply_turn = turn
         if usage := usage_in(record):
             self.usage += usage
 

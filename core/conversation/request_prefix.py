@@ -69,6 +69,8 @@ class PrefixWatch:
 
 def _shared_count(before: Sequence[Wire], after: Sequence[Wire]) -> int:
     """Return how many messages both begin with."""
+    if before == after[: len(before)]:  # nearly always, and quickly: they are the same objects
+        return len(before)
     pairs = enumerate(zip(before, after, strict=False))
     return next((n for n, (one, other) in pairs if one != other), min(len(before), len(after)))
 

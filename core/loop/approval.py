@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from core.tools import Risk, Tool
@@ -65,8 +64,7 @@ class Decision(NamedTuple):
     may_last: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class KeptApproval:
+class KeptApproval(NamedTuple):
     """Approval for good in a project: calls of *tool* that *pattern* covers.
 
     It holds only where the reason to ask is the *why* (in English, its values left open) that it

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Depth = Literal["social", "brief", "standard", "deep"]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """What a task of *depth* gets.
 
     *note* is told to the model behind the person's line, "" for nothing. *reply_tokens* limits its

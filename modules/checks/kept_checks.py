@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from utils.i18n import UserError, phrase
 from utils.system.shared_file import SharedFile
 from utils.text.strict_json import read_json
 
 
-@dataclass(frozen=True, slots=True)
-class CheckCommands:
+class CheckCommands(NamedTuple):
     """The *commands* that check a project; *is_said*: by the person, not found in its files."""
 
     commands: tuple[str, ...] = ()

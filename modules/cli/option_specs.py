@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -51,8 +51,7 @@ class OptionSpec:
         return f"{', '.join(self.names)} {value}".rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class SubcommandSpec:
+class SubcommandSpec(NamedTuple):
     """A first word that is no message, and what it takes; options may follow it."""
 
     name: str

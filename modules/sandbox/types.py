@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from utils.error_codes import ErrorCode
 from utils.i18n import Phrase
@@ -49,8 +49,7 @@ ExitReason = Literal[
 """Reason of the end of a call. "exited" is its own, "killed" the system's; the rest is ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """Program to run; *code* is Python source, or what `bash -c` takes.
 
     One in bash that *reads_input* can be typed to: see `Execution.write_input`. One that
@@ -147,8 +146,7 @@ class Network:
         return tuple(dict.fromkeys((*self.hosts, *exact)))
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """How programs are confined on this machine, honestly.
 
     *advice* says what to install or switch for a better tier; None when there is none to have.

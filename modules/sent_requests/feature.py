@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from core.cards import Card
-from core.conversation.messages import Assistant
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, ProvidesWarnings
 from core.redaction import map_strings
@@ -88,12 +86,9 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         if not self._session.session:
             return
         history = self._session.history
-        newest = takewhile(lambda one: one[0] == history.turn, reversed(history.log))
-        step = 1 + sum(isinstance(record, Assistant) for _, record in newest)
+        request = SentRequest(history.turn, 1 + history.reply_count, time.time(), body)
         try:
-            self._log.append(
-                self._session.session, SentRequest(history.turn, step, time.time(), body)
-            )
+            self._log.append(self._session.session, request)
         except OSError as error:
             self._note_failure(error)
 

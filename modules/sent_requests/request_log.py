@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,6 +17,8 @@ from utils.i18n import UserError, phrase
 
 MAX_BYTES = 64_000_000
 """Size of the file of one session from which on its older requests are given up."""
+
+_WINDOW_BITS, _MEMORY_LEVEL = 13, 4
 
 
 class SentRequest(NamedTuple):
@@ -63,12 +65,14 @@ class RequestLog:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._cut_partial_frame(path)
             self._session, self._body = session, b""
-        if path.exists() and path.stat().st_size > self._max_bytes:
-            path.unlink()
-            self._body = b""
+        with suppress(FileNotFoundError):
+            if path.stat().st_size > self._max_bytes:
+                path.unlink()
+                self._body = b""
         prefix = _common_prefix(self._body, request.body)
-        # The fastest level: what is new is short, and nobody waits for a byte less.
-        rest = zlib.compress(request.body[prefix:], 1)
+        # The fastest level, with little memory to clear: what is new is short, as a rule.
+        packer = zlib.compressobj(1, wbits=_WINDOW_BITS, memLevel=_MEMORY_LEVEL)
+        rest = packer.compress(request.body[prefix:]) + packer.flush()
         head = _Head(request.turn, request.step, request.when, prefix, len(rest))
         try:
             _append(path, json.dumps(head._asdict()).encode() + b"\n" + rest)
@@ -159,10 +163,11 @@ def _append(path: Path, data: bytes) -> None:
 
 def _common_prefix(one: bytes, other: bytes) -> int:
     """Return how many bytes both begin with, by halves: each comparison is one of memory."""
+    view = memoryview(one)  # of which a part is no copy
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if other.startswith(view[low:middle], low):
             low = middle
         else:
             high = middle - 1

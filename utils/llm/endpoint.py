@@ -69,6 +69,7 @@ class Endpoint:
             begin_seconds=limits.progress_seconds,
         )
         self._sdk = api.connect(base_url, key, user_agent=user_agent, transport=self._transport)
+        self._base = str(self._sdk.client.base_url).removesuffix("/")
 
     def close(self) -> None:
         """Close the connections that are kept open."""
@@ -155,7 +156,7 @@ class Endpoint:
         # The SDK's own methods would walk the whole conversation at every step to convert it, and
         # build an object of every token; this sends and receives bytes.
         response: object = self._sdk.client.post(
-            below + self._sdk.path,
+            f"{self._base}{below}{self._sdk.path}",  # of a part it would make a whole at each step
             cast_to=httpx2.Response,
             content=body,
             options={"headers": {"Accept": "text/event-stream"}},

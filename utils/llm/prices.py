@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 _SATURDAY = 5
 _HOUR_SECONDS = 3600
 _DATE = re.compile(r"-20\d{6}$")
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """US dollars for a million tokens off-peak: read from the cache, not read from it, and replied.
 
     *write* and *write_long* are for what goes into the cache, 0 where that costs no more than
@@ -91,8 +90,7 @@ DeepSeek's are from https://api-docs.deepseek.com/quick_start/pricing on 2026-10
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Tariff:
+class Tariff(NamedTuple):
     """The *price* of one model, and its dear hours; see `PriceList`."""
 
     price: Price

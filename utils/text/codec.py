@@ -8,16 +8,29 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+_SCALARS = frozenset({str, int, float, bool, types.NoneType})
+
 
 def to_plain(value: Any) -> Any:
     """Return *value* with every dataclass in it as a dict and every tuple as a list."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {key: to_plain(item) for key, item in value.items()}
+    kind: Any = type(value)
+    if kind in _SCALARS:  # most values are, and whether one is a mapping is a costly question
+        return value
+    if (names := _field_names(kind)) is not None:
+        return {name: to_plain(getattr(value, name)) for name in names}
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: to_plain(item) for key, item in value.items()}
     return value
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Return the names of the fields of the dataclass *kind*, None for a kind that is none."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def from_plain(kind: Any, plain: Any) -> Any:

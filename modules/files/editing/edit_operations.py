@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple, assert_never
 
@@ -23,8 +22,7 @@ _PROSE_SUFFIXES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditRequest:
+class EditRequest(NamedTuple):
     """Arguments of a call of modify_file; None for what it left out."""
 
     operation: EditOperation

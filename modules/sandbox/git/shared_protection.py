@@ -29,4 +29,4 @@ def git_protection_of(project: Path, record: Path) -> GitProtection:
 def is_git_protected(project: Path, record: Path) -> bool:
     """Return whether there is one; else nobody of this process has anything to tell of it."""
     with _lock:
-        return (project.resolve(), record) in _instances
+        return bool(_instances) and (project.resolve(), record) in _instances

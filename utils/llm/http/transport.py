@@ -125,7 +125,8 @@ class CancellableTransport(httpx2.BaseTransport):
         """Send *request* and read the head of its answer; a connection that breaks is closed."""
         exchange.set_socket(connection.sock)
         connection.sock.settimeout(self._idle_seconds)
-        headers = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
+        given = dict(request.headers.items())  # once: each look at one of them asks about all
+        headers = {name: given[name] for name in _SENT_HEADERS if name in given}
         if not self._may_know_key(request.url):
             headers = {name: v for name, v in headers.items() if name not in _SECRET_HEADERS}
         target = request.url.raw_path.decode("ascii")

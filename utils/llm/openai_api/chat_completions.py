@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _SMALL_WINDOW = 65_536
 """Tokens; a model with a window known to be no larger may be one that repeats itself for ever."""
+_USUAL = ServerProfile()
+"""One for all: it is asked for several times a step."""
 
 
 class ChatCompletions:
@@ -100,7 +102,7 @@ class ChatCompletions:
         return {name: None for name in map(_model_name, rows) if name}
 
     def usual(self, model: str) -> ServerProfile:  # noqa: ARG002 - nothing is known
-        return ServerProfile()
+        return _USUAL
 
 
 def _cache_figures(usage: Mapping[str, Any], known: CacheFigures) -> CacheFigures:

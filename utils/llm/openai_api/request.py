@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from utils.llm.completion import Wire
 from utils.llm.openai_api.wire_messages import arrange_messages, serialize_message
@@ -19,6 +19,7 @@ _TOKENS_PER_BYTE = 0.4
 _SAFETY_FACTOR = 1.02
 _SAFETY_TOKENS = 64
 _MIN_OUTPUT_TOKENS = 1024
+_MESSAGES_END = b"],"
 _OPTIONAL_KEYWORDS = frozenset({"default", "additionalProperties"})
 
 
@@ -44,6 +45,25 @@ class _SerializedMessages:
     picture_tokens: int = 0
 
 
+class _Head(NamedTuple):
+    """What stands before the messages: it is the same at every step, as a rule."""
+
+    profile: ServerProfile
+    model: str
+    tools: Sequence[Wire]
+
+    def fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {"model": self.model}
+        if self.tools:
+            is_plain = self.profile.plain_schema
+            fields["tools"] = (
+                [_plain_schema(tool) for tool in self.tools] if is_plain else self.tools
+            )
+            if self.profile.tool_choice != "unsaid":
+                fields["tool_choice"] = self.profile.tool_choice
+        return fields
+
+
 class RequestWriter:
     """Writes requests; one that continues the last one serializes its new messages only.
 
@@ -58,6 +78,8 @@ class RequestWriter:
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
         self._serialized = _SerializedMessages()
+        self._head: tuple[_Head | None, bytes] = None, b""
+        """What the last request began with, and that as it was serialized."""
         self._sent: tuple[list[Wire], frozenset[int]] = [], frozenset()
         """The messages of the last request, and how many those of its conversation had."""
         self.profile = ServerProfile()
@@ -81,16 +103,9 @@ class RequestWriter:
     ) -> RequestBody:
         """Return the body of a request, in the shape of `profile`."""
         profile = self.profile
-        head: dict[str, Any] = {"model": model}
-        if tools:
-            head["tools"] = (
-                [_plain_schema(tool) for tool in tools] if profile.plain_schema else tools
-            )
-            if profile.tool_choice != "unsaid":
-                head["tool_choice"] = profile.tool_choice
-        start = _to_json(head)[:-1] + b',"messages":['
+        head = self._serialize_head(_Head(profile, model, list(tools)))
         serialized = self._serialize(messages)
-        body = start + serialized.text + b"],"
+        body_length = len(head) + len(serialized.text) + len(_MESSAGES_END)
         tail: dict[str, Any] = {}
         if profile.thinking:
             tail["thinking"] = {"type": "enabled" if think else "disabled"}
@@ -100,12 +115,13 @@ class RequestWriter:
         if think and profile.reasoning_effort:
             tail["reasoning_effort"] = effort or self._effort
         if profile.output_limit != "none":
-            text_bytes = len(body) + len(_to_json(tail)) - serialized.picture_bytes
+            text_bytes = body_length + len(_to_json(tail)) - serialized.picture_bytes
             most = self._max_output_tokens(text_bytes, serialized.picture_tokens)
             if reply_tokens and not think and profile.output_limit == "max_tokens":
                 most = min(most, reply_tokens)
             tail[profile.output_limit] = most
-        request_body = RequestBody(body + _to_json(tail)[1:])
+        parts = head, serialized.text, _MESSAGES_END, _to_json(tail)[1:]
+        request_body = RequestBody(b"".join(parts))
         if serialized.picture_bytes:
             request_body.picture_bytes = serialized.picture_bytes
             request_body.picture_tokens = serialized.picture_tokens
@@ -135,6 +151,14 @@ class RequestWriter:
         maximum = min(self._max_tokens, self.profile.max_output or self._max_tokens)
         minimum = max(min(_MIN_OUTPUT_TOKENS, window // 16), 1)
         return min(maximum, max(window - prompt_tokens, minimum))
+
+    def _serialize_head(self, head: _Head) -> bytes:
+        """Return the body as far as to its messages; the tools are spelled once, not each step."""
+        known, text = self._head
+        if known != head:
+            text = _to_json(head.fields())[:-1] + b',"messages":['
+            self._head = head, text
+        return text
 
     def _serialize(self, messages: Sequence[Wire]) -> _SerializedMessages:
         """Serialize *messages*, separated by commas; only those behind the known ones are new."""

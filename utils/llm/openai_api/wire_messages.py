@@ -10,6 +10,8 @@ import hashlib
 import json
 from base64 import b64encode
 from collections.abc import Collection, Iterator, Sequence
+from itertools import repeat
+from operator import contains
 from typing import Any
 
 from utils.llm.completion import SIGNED, Wire
@@ -58,7 +60,7 @@ def arrange_messages(
         messages = list(_with_names(messages))
     if not profile.parallel_calls:
         messages = list(_one_call_each(messages))
-    if any("pictures" in message for message in messages):
+    if any(map(contains, messages, repeat("pictures"))):  # of each request: without a loop of ours
         messages = list(_with_pictures(messages, profile))
     if profile.system_messages != "anywhere" or profile.alternating:
         messages = _system_first(messages, profile)

@@ -49,7 +49,7 @@ MASKED = "masked"
 """The `StateRecord` that has a note sent in the place of answers: a list of {"turn", "call",
 "address"}, where the whole of each can be read."""
 SPENT = "spent"
-"""events. One turn at a time: a second `run_line` must wait until the first is done or closed."""
+"""The `StateRecord` of the `Usage` of a model call of which nothing else is kept."""
 ASKED = "asked"
 """The `StateRecord` that names the call that the person is asked about; "": not any more."""
 QUEUE = "queue"

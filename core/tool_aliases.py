@@ -75,8 +75,11 @@ def resolve_call(
         tool, arguments = forwarded
     if not tool:
         return _call_under_other_name(tools, name, arguments) or (name, arguments)
-    own = next((one for one in tool.spec.other_names if _in_words(tool.name) in _each(one)), None)
-    return tool.name, _add_unsaid(own, _fitted(tool, arguments))
+    meant = _fitted(tool, arguments)
+    if not meant.keys() >= {*tool.schema["required"]}:
+        own = (one for one in tool.spec.other_names if _in_words(tool.name) in _each(one))
+        meant = _add_unsaid(next(own, None), meant)
+    return tool.name, meant
 
 
 def _call_under_other_name(
@@ -174,10 +177,12 @@ def _forwarded(
 def _find_tool(tools: Toolbox, name: str) -> Tool | None:
     """Return the one tool that *name* can mean: prefixes, humps and capitals aside."""
     by_name = {tool.name: tool for tool in tools}
+    if name in by_name:
+        return by_name[name]
     normalized = _normalized(name)
     repeated = _REPEATED.fullmatch(normalized[: _LONGEST_NAME + 1])
     once = repeated[1] if repeated and len(normalized) <= _LONGEST_NAME else normalized
-    return by_name.get(name) or by_name.get(normalized) or by_name.get(once)
+    return by_name.get(normalized) or by_name.get(once)
 
 
 def _normalized(name: str) -> str:

@@ -114,10 +114,14 @@ class AnswerSchema:
 
     def _check_end(self) -> None:
         """Raise `_BadReference` for a schema that asks itself about one and the same value."""
+        from referencing.exceptions import Unresolvable
+
         try:
             values: tuple[Any, ...] = (None, {}, [])
             for value in values:
                 deque(self._validator.iter_errors(value), maxlen=0)
+        except Unresolvable as problem:  # where only the oldest draft has schemas
+            raise _BadReference(_not_in_it(problem.ref)) from None
         except RecursionError:
             raise _BadReference(phrase("it refers to itself without end")) from None
 
@@ -195,9 +199,8 @@ def retry_message(reason: str) -> str:
 
 
 def _not_in_it(reference: str) -> Phrase:
-    return phrase(
-        "it refers to {ref}, which is not in it, and nothing is fetched", ref=visible(reference)
-    )
+    shown = visible(reference)[:_MAX_REASON]
+    return phrase("it refers to {ref}, which is not in it, and nothing is fetched", ref=shown)
 
 
 def _refused(path: Path, why: Text) -> UserError:

@@ -17,6 +17,7 @@ from tests.simulator import Call, Say, Simulator, Step
 from utils.i18n import UserError
 
 ROOT = Path(__file__).parents[1]
+DRAFT = "http://json-schema.org/draft"
 SCHEMA = {
     "type": "object",
     "properties": {"name": {"$ref": "#/$defs/name"}, "n": {"type": "integer"}},
@@ -50,7 +51,8 @@ def schema_of(tmp_path: Path, value: Any) -> AnswerSchema:
         ({"$ref": "#/a", "a": {"type": "strange"}}, "type: 'strange' is not valid"),
         ({"$ref": "#/a", "a": [1]}, "[1] is not of type"),
         ({"allOf": [{"$ref": "#"}]}, "it refers to itself without end"),
-        ({"$schema": "http://json-schema.org/draft-04/schema#", "$ref": 5}, "$ref is no text"),
+        ({"$schema": f"{DRAFT}-04/schema#", "$ref": 5}, "$ref is no text"),
+        ({"$schema": f"{DRAFT}-03/schema#", "type": [{"$ref": "c"}]}, "it refers to c, which is"),
     ],
 )
 def test_a_bad_schema_is_one_sentence(tmp_path: Path, value: Any, told: str) -> None:

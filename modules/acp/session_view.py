@@ -41,6 +41,7 @@ class SessionView:
         self._models: Sequence[str] = ()
         self._lock = threading.Lock()
         self.updates = self._make_updates(is_replay=False)
+        self.updates.turn = terminal.history.turn
         self._shown_options = self.config_options()
         self._shown_mode = terminal.approval.mode
 
@@ -65,7 +66,6 @@ class SessionView:
 
     def introduce(self) -> None:
         """Tell what can be done here; the models come when the server has said what it has."""
-        self.updates.turn = self._terminal.history.turn
         self.send(update_available_commands(offered_commands(self._terminal, self._translator)))
         self.send_usage()
         if not (self._models or self._terminal.is_practice):

@@ -19,6 +19,7 @@ _FILES = frozenset({
     *("BISECT_NAMES", "BISECT_START", "BISECT_TERMS"),
 })  # fmt: skip
 _WORKTREE_FILES = frozenset({"gitdir", "commondir", "locked"})
+_SPARSE = "info/sparse-checkout"  # which folders are checked out: patterns, as the index has it
 _TREES = ("refs", "logs")
 _STEP_FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
 _STEP_FILE = re.compile(r"[\w.-]{1,100}")
@@ -104,6 +105,8 @@ def _is_own_state(name: str) -> bool:
     top, _, rest = name.partition("/")
     if name.endswith(".lock") or not rest:
         return name in _FILES
+    if name == _SPARSE:
+        return True
     if top in _STEP_FOLDERS:
         return _STEP_FILE.fullmatch(rest) is not None and rest not in _NEVER
     return top in _TREES
@@ -124,7 +127,7 @@ def may_hold_state(folder: str) -> bool:
         parts = parts[2:]
         if not parts:
             return True
-    return parts[0] in _TREES or (len(parts) == 1 and parts[0] in _STEP_FOLDERS)
+    return parts[0] in _TREES or (len(parts) == 1 and parts[0] in (*_STEP_FOLDERS, "info"))
 
 
 def is_ref_name(name: str) -> bool:

@@ -128,7 +128,7 @@ class GitStandIn:
         self._outer: Path | None = None
         self._real: Stamps = {}
         self._submodules = Submodules()
-        self._configs: dict[str, bytes] = {}  # by the folder of the repository, "" or a submodule's
+        self._configs: dict[str, bytes] = {}  # files of settings by name, as programs find them
         self._own: Stamps | None = None  # None: it has to be filled anew
 
     def folder(self, *, is_new: bool = False) -> Path | None:
@@ -286,7 +286,7 @@ class GitStandIn:
             for path in (config, *([worktree_config] if worktree_config.exists() else [])):
                 with path.open("ab") as file:
                     file.write(added)
-            self._configs[place] = config.read_bytes()
+                self._configs[f"{place}{path.name}"] = path.read_bytes()
             objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
             line = f"{objects if place else OBJECTS_IN_SANDBOX}\n"
             (folder / place / _ALTERNATES).write_bytes(os.fsencode(line))
@@ -349,20 +349,20 @@ class GitStandIn:
 
     def _is_foreign(self, folder: Path, name: str) -> bool:
         """Return whether the file *name* in *folder*, changed by a run, is not kept, and told."""
-        place, own = self._place_of(name)
+        own = self._place_of(name)[1]
         if not own:
             return True
         if is_state_file(name) or _UNTOLD.fullmatch(own):
             return False
         if own.startswith("objects/"):
             return own == _ALTERNATES
-        if own == "config" and self._is_config_same(folder, place):
+        if own in ("config", WORKTREE_CONFIG) and self._is_config_same(folder, name):
             return False
         return not (self._is_new and own in _UNTOLD_IF_NEW)
 
-    def _is_config_same(self, folder: Path, place: str) -> bool:
-        """Return whether a run has only written the config anew, as some commands do."""
-        return read_regular_file(folder / place / "config") == self._configs.get(place)
+    def _is_config_same(self, folder: Path, name: str) -> bool:
+        """Return whether a run has only written the settings *name* anew, as some commands do."""
+        return read_regular_file(folder / name) == self._configs.get(name)
 
     def _reader_before(self, folder: Path, after: Stamps) -> Reader:
         """Return what reads a file of the state as it was before the run.
@@ -392,7 +392,7 @@ class GitStandIn:
             place = self._place_of(name)[0]
             if self._is_new:
                 continue
-            before.write_bytes(self._configs[place])
+            before.write_bytes(self._configs[name])
             after.write_bytes(read_regular_file(self._outer / "git" / name) or b"\0")
             found[place], is_all = changed_upstreams(self._isolated(place), before, after)
             if is_all:

@@ -21,7 +21,7 @@ from utils.text.clean import visible
 _PREFIX = "git-"
 _COPIED = (
     *("config", WORKTREE_CONFIG, "shallow"),
-    *("info/exclude", "info/attributes", "info/sparse-checkout"),
+    *("info/exclude", "info/attributes"),
 )
 _MAX_FILES = 300_000
 _MAX_REF = 4_096  # bytes of a file of a ref
@@ -80,7 +80,7 @@ def stamps_in(folder: Path, is_wanted: Callable[[str], bool] | None = None) -> S
                 name = f"{inner}/{entry.name}" if inner else entry.name
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):
-                    if is_wanted is None or may_hold_state(name) or own_name(name) == "info":
+                    if is_wanted is None or may_hold_state(name):
                         pending.append(name)
                 elif not stat.S_ISREG(status.st_mode):
                     if is_state_file(name) or may_hold_state(name):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.modules.checkpoints.folders import checkpoints
 from tests.modules.sandbox.git.test_stand_in import COMMAND, attack, home, person, use_git
 from tests.modules.sandbox.sandbox_home import SandboxHome
 
@@ -39,6 +42,26 @@ def test_git_is_used_there_as_elsewhere(sparse: SandboxHome) -> None:
     assert person(sparse, "fsck", "--strict", "--no-dangling") == ""
     assert not (sparse.project / "out").exists()
     assert (sparse.project / SETTINGS).read_bytes() == settings
+
+
+def test_other_folders_are_checked_out_and_taken_back(sparse: SandboxHome, tmp_path: Path) -> None:
+    settings = [(sparse.project / name).read_bytes() for name in (SETTINGS, ".git/config")]
+    with checkpoints(sparse.project, tmp_path / "store") as points:
+        before = points.take()
+        result = sparse.bash("set -e; git sparse-checkout set out; git sparse-checkout list; ls")
+        assert (result.exit_code, result.notes, result.output) == (0, (), "out\nf\nout\n")
+        after = points.take()
+        assert person(sparse, "sparse-checkout", "list") == "out\n"
+        undone = points.undo(before.id, after.id)
+        assert not undone.skipped
+        assert person(sparse, "sparse-checkout", "list") == "in\n"
+        assert person(sparse, "--no-optional-locks", "status", "--porcelain") == ""
+        assert sorted(path.name for path in sparse.project.iterdir()) == [".git", "f", "in"]
+        assert not points.undo(undone.before, undone.after).skipped
+        assert person(sparse, "sparse-checkout", "list") == "out\n"
+        person(sparse, "sparse-checkout", "reapply")
+        assert sorted(path.name for path in sparse.project.iterdir()) == [".git", "f", "out"]
+    assert settings == [(sparse.project / name).read_bytes() for name in (SETTINGS, ".git/config")]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from core.loop.turn_context import Turn
 from core.observer import Observer, observe
 from core.redaction import map_strings
 from core.session import NamedModel, SessionManager
-from core.tool_texts import fill_template
+from core.tool_texts import TOOLS_PLACE, fill_template
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Usage
@@ -349,6 +349,8 @@ class MainTerminal:
     @property
     def system_text(self) -> str:
         """The system prompt as it is sent: one that has a place for the tools tells of them."""
+        if TOOLS_PLACE not in self.system_prompt:
+            return self.system_prompt
         return fill_template(self.system_prompt, self.tools, self.model.profile.protocol)
 
     def announce_request(self, messages: Sequence[Wire]) -> None:

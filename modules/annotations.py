@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -134,7 +134,7 @@ class Annotations(
 
     def all_notes(self) -> dict[str, str]:
         """Return the notes by path."""
-        return {path: n.text for path, n in self._current_book().notes.items() if n.text}
+        return _texts(self._current_book().notes)
 
     def listed_notes(self) -> dict[str, tuple[str, str]]:
         """Return by path the note on the file and those on its lines, each with its place."""
@@ -204,9 +204,10 @@ class Annotations(
 
     def state(self) -> dict[str, Any]:
         """Return the notes by path: a session keeps how they stood, without owning them."""
-        lines = line_notes_state(self._current_book().notes)
+        notes = self._current_book().notes
+        lines = line_notes_state(notes)
         self._has_line_notes |= bool(lines)
-        return {"notes": self.all_notes()} | ({LINE_NOTES: lines} if self._has_line_notes else {})
+        return {"notes": _texts(notes)} | ({LINE_NOTES: lines} if self._has_line_notes else {})
 
     def restore(self, state: dict[str, Any]) -> None:
         """Leave the notes as they are: they are the files', whichever session goes on."""
@@ -341,6 +342,10 @@ def _beyond_end(path: str, last: int) -> Phrase:
         path=visible(path),
         last=last,
     )
+
+
+def _texts(notes: Mapping[str, Note]) -> dict[str, str]:
+    return {path: note.text for path, note in notes.items() if note.text}
 
 
 def _refuse_long(text: str) -> None:

@@ -82,6 +82,7 @@ class InstructionReader:
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self._root = str(project.root)
         self._cache: dict[str, tuple[Stamp, InstructionFile]] = {}
         self._ignored: dict[str, bool] = {}
 
@@ -105,7 +106,7 @@ class InstructionReader:
         return self._read(path, "" if path in _ROOT_NAMES else folder, status)
 
     def _stat(self, path: str) -> os.stat_result | None:
-        if not os.path.lexists(f"{self._project.root}/{path}"):  # far cheaper, and for each step
+        if not os.path.lexists(f"{self._root}/{path}"):  # far cheaper, and for each step
             return None
         try:
             return self._project.stat(path)

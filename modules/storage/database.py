@@ -58,6 +58,7 @@ class Database:
         shared_lock: SharedLock | None = None,
     ) -> None:
         self._path = path
+        self._name = str(path)
         self._schema = schema
         self._migrations = migrations
         self._timeout = timeout
@@ -100,11 +101,11 @@ class Database:
             self._shared_lock.close()
 
     def _opened(self) -> Connection:
-        if self._connection is not None and self._identity != _identity_of(self._path):
+        if self._connection is not None and self._identity != _identity_of(self._name):
             self.close()  # another process put a new file in its place
         if self._connection is None:
             self._connection = self._open()
-            self._identity = _identity_of(self._path)
+            self._identity = _identity_of(self._name)
         return self._connection
 
     def _writable(self) -> Connection:
@@ -205,10 +206,6 @@ class Database:
             else:
                 return
 
-    @property
-    def _name(self) -> str:
-        return str(self._path)
-
     @contextmanager
     def _explained(self) -> Iterator[None]:
         import sqlite3
@@ -239,9 +236,9 @@ def _transaction(connection: Connection) -> Iterator[Connection]:
         raise
 
 
-def _identity_of(path: Path) -> tuple[int, int]:
+def _identity_of(path: str) -> tuple[int, int]:
     """Return what tells the file from any other that gets its name."""
-    status = path.stat()
+    status = os.stat(path)  # noqa: PTH116 - many times a step
     return status.st_dev, status.st_ino
 
 

@@ -25,6 +25,7 @@ class SharedFile:
 
     def __init__(self, path: Path) -> None:
         self._given_path = path
+        self._given_name = str(path)
 
     @property
     def path(self) -> Path:
@@ -33,7 +34,7 @@ class SharedFile:
 
     def stamp(self) -> Stamp | None:
         try:
-            stat_result = self._given_path.stat()
+            stat_result = os.stat(self._given_name)  # noqa: PTH116 - many times a step
         except OSError:
             return None
         return stat_result.st_ino, stat_result.st_size, stat_result.st_mtime_ns

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from core.cards import TreeCard
+from core.cards import TextCard, TreeCard
 from core.conversation.messages import ToolResult
-from core.events import ApprovalAsked, Event, Reply, ToolFinished, Warned
+from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.loop.approval import ApprovalMode
 from core.loop.turn import drive
 from modules.cli.render.plain_cards import card_text
@@ -123,8 +123,10 @@ def test_a_note_on_lines_that_cannot_have_one_says_why(
         noted(env, "pkg/a.txt")
         for name, text in (("empty", ""), ("long", "x\n" * 1000)):
             (env.root / "pkg" / name).write_text(text)
-        (card,) = run_turn(env.terminal, f"/note {place} hello")
-        assert str(card.card.title) == why
+        (shown,) = run_turn(env.terminal, f"/note {place} hello")
+        assert isinstance(shown, CommandAnswered)
+        assert isinstance(shown.card, TextCard)
+        assert str(shown.card.title) == why
 
 
 def test_the_model_cannot_take_the_note_away(tmp_path: Path) -> None:

@@ -103,6 +103,12 @@ def test_a_think_tag_without_end_is_text_but_thinking_where_the_reply_was_cut() 
     assert called({"content": "<think>Hm"}, {"tool_calls": [function(id="c")]}) == [MEANT]
 
 
+@pytest.mark.parametrize("gap", [" ", "\n", "</s>", "</answer>", "</think>"])
+def test_a_long_reply_is_read_in_a_time_that_grows_with_its_length_only(gap: str) -> None:
+    text = f"x{gap * 300_000}y"  # with the square of it the day would not suffice
+    assert heard({"content": text}).completion.text.endswith("y")
+
+
 @pytest.mark.parametrize(
     "pieces",
     [

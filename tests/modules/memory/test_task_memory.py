@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from core.cards import TableCard
+from core.conversation.messages import Assistant
 from core.events import CommandAnswered, Informed, Reply
 from modules.memory.working_memory import MAX_LINES, WorkingMemory
 from tests.assembly import AssembledTerminal, assembled_terminal
@@ -53,6 +54,12 @@ def test_a_refusal_with_a_reason_is_a_decision(tmp_path: Path) -> None:
         env.terminal.approval.mode = "ask"
         run_turn(env.terminal, "clean up", Reply(yes=False, reason="it is needed"))
         assert "- delete_file was refused: it is needed\n" in kept(env)
+
+
+def test_a_long_answer_is_looked_through_in_a_time_that_grows_with_its_length_only() -> None:
+    asked = Assistant(f"{'word ' * 400_000}Well. Shall I? Or not\uff1f")
+    assert WorkingMemory.of([(1, asked)]).questions == ["Shall I?", "Or not\uff1f"]
+    assert WorkingMemory.of([(1, Assistant("word " * 400_000))]).questions == []
 
 
 def test_it_goes_with_the_session(tmp_path: Path) -> None:

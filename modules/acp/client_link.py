@@ -81,8 +81,15 @@ class ClientLink:
     def _wait(
         self, coroutine: Coroutine[Any, Any, Answer], stop: Stop, *, is_dropped: bool = False
     ) -> Answer | None:
-        """Return what *coroutine* does; None where *stop* comes first, and then it *is dropped*."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        """Return what *coroutine* does; None where *stop* comes first, and then it *is dropped*.
+
+        Nothing is done any more for a client whose connection is over.
+        """
+        try:
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:  # the loop is closed
+            coroutine.close()
+            return None
         is_over = threading.Event()
         future.add_done_callback(lambda _: is_over.set())
         with stop.on_stop(is_over.set), self._gone.on_stop(is_over.set):

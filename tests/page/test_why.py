@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.served_page import ServedPage, send
+from tests.page.served_page import ServedPage, replies, send
 from tests.scripted_model import call_reply, text_reply
 
 ASKED = "mend the total: it should multiply"
@@ -25,7 +25,7 @@ def page(served_page: ServedPage) -> Page:
     ]
     page = served_page.open()
     send(page, ASKED)
-    expect(page.get_by_text("It multiplies now.")).to_be_visible()
+    expect(replies(page)).to_have_text("It multiplies now.")
     with path.open("a") as file:
         file.write("# theirs\n")
     page.get_by_role("tree", name="Files").get_by_role("treeitem", name="app.py").click()

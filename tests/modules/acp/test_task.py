@@ -212,7 +212,8 @@ def test_another_process_lists_loads_resumes_and_forks_the_session(tmp_path: Pat
             await connection.load_session(session_id=session, cwd=str(project))
             assert second.text(session, "user_message_chunk") == "Make b.txt"
             assert second.text(session, "agent_thought_chunk") == "Hm."
-            assert second.text(session) == first.text(session) == "Made it."
+            assert second.text(session) == "Made it."
+            assert first.text(session).endswith("Made it.")  # behind what such a task costs
             calls = [one.tool_call_id for one in second.of_kind(session, "tool_call")]
             assert calls == [one.tool_call_id for one in first.of_kind(session, "tool_call")]
             fork = (await connection.fork_session(session_id=session, cwd=str(project))).session_id

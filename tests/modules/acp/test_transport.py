@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -10,15 +11,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from modules.acp.client_link import ClientLink
 from modules.assembly.start import run
 from modules.translator import Translator
 from tests.modules.acp.client import HANG_SECONDS, ROOT, project_in
 from tests.simulator import Say, Simulator, Stall
 from utils.i18n import UserError
+from utils.waiting import Stop
 
 INITIALIZE = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {"protocolVersion": 1}}
 BAD_LINES: list[tuple[bytes, int, Any]] = [
@@ -175,3 +178,13 @@ def test_a_missing_package_is_named_with_the_command_that_brings_it(
     monkeypatch.setitem(sys.modules, "acp", None)
     with pytest.raises(UserError, match=r"agent-client-protocol.*pip install -r "):
         run(["acp"], Translator("en", {}))
+
+
+def test_what_is_sent_after_the_connection_is_over_is_dropped() -> None:
+    class Connection:
+        async def session_update(self, *_: Any) -> None:
+            pytest.fail("nobody is there")
+
+    loop = asyncio.new_event_loop()
+    loop.close()
+    ClientLink(cast(Any, Connection()), loop).send("session", None, Stop())

@@ -77,7 +77,7 @@ def test_the_command_sets_shows_replaces_and_removes(notes: Annotations) -> None
     [
         ("a.py:0 x", "count from 1"),
         ("a.py:5-3 x", "count from 1"),
-        ("a.py:20-21 x", "20 lines"),
+        ("a.py:20-21 x", "last line of a.py is 20"),
         ("a.py:3 -", "no note on these lines"),
         ("none.py:3 x", "no none.py|none.py"),
     ],

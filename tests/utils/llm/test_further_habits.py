@@ -419,14 +419,8 @@ def test_what_is_refused_is_sent_otherwise(tmp_path: Path, name: str) -> None:
     assert not minds(server.chat_requests[-1].body)
 
 
-def with_head(**headers: str) -> Respond:
-    return lambda asked: streamed_response(default_events(asked), **headers)
-
-
 OTHER = ARGUMENTS.replace("made", "other")
-MANY = {f"X-Trace-{number}": "x" * 50 for number in range(150)}
 REPLIES: dict[str, Respond] = {
-    "more than a hundred headers": with_head(**MANY),
     "fields of SSE that nobody needs": with_each(
         lambda event: b"id: 7\nretry: 3000\nevent: message\n" + event
     ),

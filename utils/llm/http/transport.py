@@ -31,9 +31,6 @@ _Origin = tuple[str, str, int | None]
 """The scheme, the host and the port of an address."""
 
 
-http.client._MAXHEADERS = 500  # type: ignore[attr-defined]  # of a head; some gateways pass its 100
-
-
 class Unreachable(Exception):
     """There is no connection to the server, and nothing was sent; says why."""
 

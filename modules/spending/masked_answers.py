@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from core.conversation.history import MASKED
-from core.conversation.messages import Assistant, StateRecord, ToolResult
+from core.conversation.messages import StateRecord, ToolResult
 from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, PreparesContext, ProvidesNews
 from modules.outputs import Outputs
@@ -53,8 +52,7 @@ class MaskedAnswers(Feature, BindsToSession, PreparesContext, ProvidesNews):
         tariff, history = self._session.model.tariff, self._session.history
         if tariff is None:
             return
-        newest = takewhile(lambda one: one[0] == history.turn, reversed(history.records))
-        steps = sum(isinstance(record, Assistant) for _, record in newest)
+        steps = history.reply_count
         if steps < MIN_STEPS or steps % CHECK_EVERY:
             return
         if self._session.context_used[0] < MIN_CONVERSATION:

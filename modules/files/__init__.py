@@ -54,8 +54,10 @@ EXPORTS = {
         "SecretNamesIn",
         "Secrets",
         "format_secrets",
+        "published_keys",
         "secret_names_of",
         "secrets_in_commits",
+        "unknown_keys",
     ],
     "git.staging": ["Staging", "identity_variables", "staging"],
     "git.state_changes": [

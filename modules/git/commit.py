@@ -9,7 +9,7 @@ What keeps git from that is in `modules.files.git.isolated_git`. What nobody mea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -111,9 +111,14 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         return result.message, remarks
 
     def _refuse_secret_message(self, message: str) -> None:
-        from modules.files.git.secret_scan import secret_names_of  # with git, for commits only
+        from modules.files.git.secret_scan import (  # with git, for commits only
+            secret_names_of,
+            unknown_keys,
+        )
 
-        if names := sorted(secret_names_of(message.encode(errors="replace"), self._names_in)):
+        data = message.encode(errors="replace")
+        keys = unknown_keys(data, self._names_in).values()
+        if names := sorted({*secret_names_of(data, self._names_in), *keys}):
             raise ToolError(
                 phrase(
                     "The message holds secrets ({names}): say it without them.",
@@ -164,15 +169,35 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         return [visible(path) for path in paths if self._may_hold_secrets(path)]
 
     def _may_hold_secrets(self, path: str) -> bool:
-        from modules.files.git.secret_scan import secret_names_of  # with git, for commits only
+        from modules.files.git.secret_scan import (  # with git, for commits only
+            secret_names_of,
+            unknown_keys,
+        )
 
         if is_env_name(path.rpartition("/")[2]):
             return True
         try:
             file = self._project.root / self._project.resolve(path)
-            return file.is_file() and bool(secret_names_of(file.read_bytes(), self._names_in))
+            if not file.is_file():
+                return False
+            data = file.read_bytes()
+            keys = unknown_keys(data, self._names_in)
+            return bool(secret_names_of(data, self._names_in)) or self._has_new(keys)
         except (OSError, ToolError):
             return False  # what is wrong with it, the call itself tells
+
+    def _has_new(self, keys: Collection[str]) -> bool:
+        """Return whether one of *keys* stands nowhere in the last commit."""
+        from modules.files.git.git_runs import GitRuns, git_for  # with git, for commits only
+        from modules.files.git.secret_scan import published_keys
+
+        if not keys:
+            return False
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="onefold-") as scratch:
+            git = GitRuns(git_for(self._project.root, self._stop.on_stop), Path(scratch))
+            return not published_keys(git, keys, ["HEAD"]).issuperset(keys)
 
 
 def _remarks(staged_changes: Staging) -> list[Phrase]:

@@ -6,7 +6,8 @@
 - fold         Breaking text into lines by the cells that it takes on a terminal.
 - git_names    Names by which git's own folder can be reached.
 - globs        Patterns for paths: "*.py", "src/**/test_*.py", "*.{js,ts}".
-- keys         Redaction of keys and passwords by their form, for logs and notes.
+- keys         Keys and passwords, known by their form: redacted in logs and notes, found in
+               commits.
 - line_diff    The difference of two texts, line by line: found once for merging, for hunks and for
                the eye.
 - lines        Texts of many lines: their numbered form, parts of them, what is like them.
@@ -22,7 +23,7 @@ EXPORTS = {
     "fold": ["wrapped"],
     "git_names": ["is_git_name", "is_in_git"],
     "globs": ["glob_filter", "without_backtracking"],
-    "keys": ["MIN_SECRET_LENGTH", "holds_key", "redact_keys", "redact_secret"],
+    "keys": ["MIN_SECRET_LENGTH", "holds_key", "keys_in", "redact_keys", "redact_secret"],
     "line_diff": [
         "Difference",
         "LineChange",

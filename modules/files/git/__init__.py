@@ -54,6 +54,7 @@ EXPORTS = {
         "Secrets",
         "read_objects",
         "secret_names_of",
+        "unknown_keys",
     ],
     "staging": ["refuse_links"],
     "state_names": ["is_ref_name"],

@@ -20,6 +20,7 @@ from modules.files.git.secret_scan import (
     SecretNamesIn,
     Secrets,
     format_secrets,
+    new_keys,
     read_objects,
     secret_names_of,
 )
@@ -260,6 +261,10 @@ def _secrets_in(
     before, _ = read_objects(git, [blob.old_object_id for blob in changed])
     for blob in changed:
         suspects[blob] -= secret_names_of(before.get(blob.old_object_id, b""), secret_names_in)
+    merged = [name for name in _MERGE_STATE_FILES if (git.git.folders.git_dir / name).exists()]
+    keys = new_keys(git, contents, secret_names_in, ["HEAD", *merged])
+    for blob in scanned:
+        suspects[blob] = suspects.get(blob, set()) | keys[blob.object_id]
     return {blob.name: sorted(names) for blob, names in suspects.items() if names}, unscanned
 
 

@@ -35,6 +35,7 @@ from modules.files.git.secret_scan import (
     Secrets,
     read_objects,
     secret_names_of,
+    unknown_keys,
 )
 from modules.files.git_remotes.remote_transport import Transport
 from utils.i18n import phrase
@@ -123,7 +124,8 @@ def secrets_in_contents(
             too_large += 1
             continue
         remaining -= len(data)
-        if names := secret_names_of(data, secret_names_in):
+        keys = unknown_keys(data, secret_names_in).values()
+        if names := {*secret_names_of(data, secret_names_in), *keys}:
             found[file.path] = sorted(names)
     return found, too_large
 

@@ -349,6 +349,78 @@ def test_a_private_key_is_left_out(root: Path) -> None:
     assert git("ls-files", at=root) == "a.txt\n"
 
 
+ISSUED = "sk-live-" + "4f9A8b7C6d5E3x2Y1w0Z"
+OTHER = "ghp_" + "k3J9sLq0Zt7RbX2mVw8YpE5dNc1HuFgA6oTi"
+
+
+def test_a_key_that_stands_in_no_env_file_is_left_out_and_named(root: Path) -> None:
+    (root / "app.py").write_text(f"import os\nAPI_KEY = {ISSUED!r}\n")
+    (root / "db.py").write_text("URL = 'postgres://me:v3ry-Str0ng@db.internal/x'\n")
+    shown = commit_of(root).preview(tool_named("git_commit"), {"message": "m"})
+    done = commit_of(root).git_commit("m")
+    for told in (str(getattr(shown, "body", "")), done.text):
+        assert "would publish secrets: app.py (sk-l…), db.py (postgres://…@db.internal)." in told
+        assert ISSUED not in told
+    assert git("ls-files", at=root) == "a.txt\n"
+    assert git("fsck", "--no-reflogs", "--dangling", at=root) == "", "a trace of it is left"
+
+
+def test_a_key_is_committed_where_its_file_is_named_and_asked_about(root: Path) -> None:
+    (root / "lib").mkdir()
+    (root / "lib/app.py").write_text(f"API_KEY = {ISSUED!r}\n")
+    feature, tool = commit_of(root), tool_named("git_commit")
+    assert "Left out" in feature.git_commit("m", ["lib", "a.txt"]).text
+    named = {"message": "m", "paths": ["lib/app.py"]}
+    assert isinstance(feature.approval_reason(tool, named), AlwaysAskReason)
+    shown = feature.preview(tool, named)
+    assert "It publishes secrets: lib/app.py (sk-l…)" in str(getattr(shown, "body", ""))
+    assert (
+        "It publishes secrets: lib/app.py (sk-l…)" in feature.git_commit("m", ["lib/app.py"]).text
+    )
+
+
+def test_a_key_that_the_last_commit_has_holds_up_nothing(root: Path) -> None:
+    (root / "app.py").write_text(f"API_KEY = {ISSUED!r}\n")
+    git("add", ".", at=root)
+    git("commit", "-qm", "Theirs", at=root)
+    git("config", "grep.lineNumber", "true", at=root)
+    (root / "app.py").rename(root / "moved.py")
+    (root / "copy.py").write_text(f"# as before\nKEY = {ISSUED!r}\n")
+    feature = commit_of(root)
+    named = {"message": "m", "paths": ["copy.py"]}
+    assert not isinstance(feature.approval_reason(tool_named("git_commit"), named), AlwaysAskReason)
+    assert "secrets" not in feature.git_commit("m").text
+    assert git("ls-files", at=root) == "a.txt\ncopy.py\nmoved.py\n"
+    (root / "a.txt").write_text("two\n")
+    (root / "copy.py").write_text(f"KEYS = {ISSUED!r}, {OTHER!r}\n")
+    assert "Left out, for it would publish secrets: copy.py (ghp_…)." in str(
+        getattr(feature.preview(tool_named("git_commit"), {"message": "m"}), "body", "")
+    )
+
+
+def test_a_key_that_a_merge_brings_is_not_left_out_of_it(root: Path) -> None:
+    commit(root)
+    git("checkout", "-qb", "theirs", at=root)
+    (root / "app.py").write_text(f"API_KEY = {ISSUED!r}\n")
+    git("add", ".", at=root)
+    git("commit", "-qm", "Theirs", at=root)
+    git("checkout", "-q", "-", at=root)
+    git("merge", "-q", "--no-ff", "--no-commit", "theirs", at=root)
+    assert "secrets" not in commit_of(root).git_commit("Merge").text
+    assert ISSUED in git("show", "HEAD:app.py", at=root)
+
+
+def test_a_dummy_of_a_key_holds_up_nothing(root: Path) -> None:
+    (root / "README").write_text("sk-xxxxxxxxxxxxxxxxxxxx AKIAIOSFODNN7EXAMPLE <your key>\n")
+    assert "secrets" not in commit_of(root).git_commit("m").text
+    assert git("ls-files", at=root) == "README\na.txt\n"
+
+
+def test_a_message_with_a_key_is_refused(root: Path) -> None:
+    with pytest.raises(ToolError, match="sk-l…"):
+        commit_of(root).git_commit(f"Use {ISSUED}")
+
+
 def test_what_tools_fill_is_left_out_unless_it_is_named(root: Path) -> None:
     for name in ("node_modules/p", "web/.venv/lib", "target"):
         (root / name).mkdir(parents=True)

@@ -225,6 +225,21 @@ def test_secrets_in_commits_are_named_before_a_push(root: Path) -> None:
     assert "key.txt (MY_KEY)" in str(card.body)
 
 
+def test_a_key_without_a_name_is_named_before_it_is_pushed_first(root: Path) -> None:
+    key = "ghp_" + "k3J9sLq0Zt7RbX2mVw8YpE5dNc1HuFgA6oTi"
+    save(root, "key.txt", f"{key}\n", "Oops")
+    feature = GitRemote(Project(root), Stop(), PersonEnvironment({"PATH": PATH}, 60.0))
+    card = feature.preview(tool_named("git_remote"), {"operation": "push"})
+    assert isinstance(card, TextCard)
+    assert "key.txt (ghp_…)" in str(card.body)
+    use(root, "push")
+    save(root, "key.txt", f"{key} # as before\n", "Say why")
+    card = feature.preview(tool_named("git_remote"), {"operation": "push"})
+    assert isinstance(card, TextCard)
+    assert "Say why" in str(card.body)
+    assert "ghp_" not in str(card.body).partition("diff")[0]
+
+
 def test_cloning_makes_a_repository_that_git_goes_on_with(root: Path, published: str) -> None:
     told = use(root, "clone", published, path="lib/theirs")
     copy = root / "lib/theirs"

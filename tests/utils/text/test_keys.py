@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.text.keys import redact_keys
+from utils.text.keys import keys_in, redact_keys
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,39 @@ from utils.text.keys import redact_keys
 )
 def test_what_looks_like_a_key_is_not_kept(text: str, shown: str | None) -> None:
     assert redact_keys(text) == (text if shown is None else shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("API_KEY = 'sk-live-" + "4f9A8b7C6d5E3x2Y1w0Z'", "sk-l…"),
+        ("sk-" + "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "sk-9…"),
+        ("token: ghp_" + "k3J9sLq0Zt7RbX2mVw8YpE5dNc1HuFgA6oTi", "ghp_…"),
+        ("glpat-" + "x7_Qk-w3Rz_bV9-mTn5", "glpa…"),
+        ("AKIA" + "Q7ZKJNMWUXRTPVHB", "AKIA…"),
+        ("postgres://app:v3ry-Str0ng@db.internal/x", "postgres://…@db.internal"),
+    ],
+)
+def test_a_key_is_known_by_its_form(text: str, shown: str) -> None:
+    assert list(keys_in(text).values()) == [shown]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxx",
+        "sk-test-4f9A8b7C6d5E-placeholder",
+        "sk-aaaaaaaaaaaaaaaaaaaaaaaa",
+        "key = <your key>, sk-your-k3y-4f9A8b7C6d5E",
+        "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
+        "AKIAIOSFODNN7EXAMPLE",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6y",
+        "npm-run-script-2024-release-v2 hf_transformers_model_name_v2 sk-learn-something-python3",
+        "postgres://postgres:postgres@db/x mysql://u:change-me@db.io/x",
+        "redis://u:v3ry-Str0ng@localhost/1 https://u:${DB_PASSWORD}@db.io",
+        "http://localhost:8080, me@example.org",
+        'f"{scheme}://{user}:{password}@{host}"',
+    ],
+)
+def test_what_stands_for_a_key_is_none(text: str) -> None:
+    assert keys_in(text) == {}

@@ -42,7 +42,10 @@ MAX_MESSAGE_LENGTH = 1_000_000
 
 
 class SessionRunner:
-    """Runner of an open session. Any thread may call any method; none waits for a turn."""
+    """Runner of an open session. Any thread may call any method; none waits for a turn.
+
+    What needs the session for itself waits for the rest of a turn whose end is told of.
+    """
 
     def __init__(
         self,
@@ -60,11 +63,14 @@ class SessionRunner:
         self.terminal.on_state_changed = self.notifier.send_state
         self._on_error = on_error
         self._lock = threading.Lock()
+        self._left = threading.Condition(self._lock)
         self._queue = MessageQueue(self.terminal)
         self._state = RunState.IDLE
         self._dropped_ids: deque[str] = deque(maxlen=64)
         self._current_command = ""
         self._last_end_reason = "done"
+        self._is_ending = False
+        self._is_closing = False
         self._external = ExternalFollower(self.terminal)
         self.idempotency = IdempotencyCache()
 
@@ -91,6 +97,8 @@ class SessionRunner:
 
     def _change(self, event: RunEvent) -> None:
         self._state = after(self._state, event)
+        if not self._state.is_stopping:
+            self._is_ending = False
 
     def _load_queue(self) -> None:
         """Load the queue of the session and the ids that were sent to it."""
@@ -225,6 +233,9 @@ class SessionRunner:
 
     def suspend(self) -> None:
         """Stop the turn; one that waits for the person is left so that it can resume later."""
+        with self._left:
+            self._is_closing = True
+            self._left.notify_all()
         if not self.terminal.suspend():
             self.stop()
 
@@ -253,8 +264,8 @@ class SessionRunner:
             raise bad_request("a command begins with /")
         if self._leads_elsewhere(name):
             raise bad_request(f"{name} leads to another session; send it as a message")
-        if self.is_working and not self._is_concurrent(name):
-            raise ApiError("busy", must_wait_message(name))
+        if not self._is_concurrent(name):
+            self._require_idle(must_wait_message(name))
         answer_json: Packet = to_plain(self._beside(line))
         answer_json["done"] = answer_json.pop("ok")
         return answer_json
@@ -269,8 +280,7 @@ class SessionRunner:
 
     def do(self, line: str) -> None:
         """Run a slash command that must not run beside a turn. Raises `ApiError` if it fails."""
-        if self.is_working:
-            raise ApiError("busy", must_wait_message(line.split()[0]))
+        self._require_idle(must_wait_message(line.split()[0]))
         answer = self._beside(line)
         if not answer.ok and isinstance(answer.card, TextCard):
             raise ApiError("failed", answer.card.title)
@@ -286,8 +296,7 @@ class SessionRunner:
         Raises `ApiError` while one does, and when the work could not be done; then nobody hears.
         """
         with self._lock:
-            if self.is_working:
-                raise ApiError("busy", phrase("A task runs; wait for it, or stop it."))
+            self._wait_until_idle(phrase("A task runs; wait for it, or stop it."))
             self._change(RunEvent.BEGIN)
             queue_length = len(self._queue)
         try:
@@ -303,6 +312,20 @@ class SessionRunner:
                 self._start_worker()
             self.notifier.send_state()
         return answer
+
+    def _require_idle(self, refusal: Phrase) -> None:
+        with self._lock:
+            self._wait_until_idle(refusal)
+
+    def _wait_until_idle(self, refusal: Phrase) -> None:
+        """Wait for the rest of a turn whose end is shown; for who holds the lock.
+
+        Raises `ApiError` with *refusal* where a turn still runs, or another follows.
+        """
+        while self._is_ending and not self._has_next and not self._is_closing:
+            self._left.wait()
+        if self.is_working:
+            raise ApiError("busy", refusal)
 
     def on_renamed(self) -> None:
         self.notifier.refresh_row()
@@ -335,11 +358,16 @@ class SessionRunner:
         self.notifier.send_state()
         self.notifier.send_row()
 
+    @property
+    def _has_next(self) -> bool:
+        """Whether a message follows what runs, if that ended as was told last."""
+        is_done = self._last_end_reason == "done" and not self._state.is_stopping
+        return bool(self._queue) and (is_done or self._state is RunState.SWITCHING)
+
     def _next_message(self) -> QueuedMessage | None:
-        with self._lock:
-            is_done = self._last_end_reason == "done" and not self._state.is_stopping
-            may_go_on = is_done or self._state is RunState.SWITCHING
-            if not self._queue or not may_go_on:
+        with self._left:
+            self._left.notify_all()
+            if not self._has_next:
                 self._change(RunEvent.END)
                 self._current_command, self._last_end_reason = "", "done"
                 return None
@@ -374,6 +402,7 @@ class SessionRunner:
 
     def _emit(self, packet: Packet) -> None:
         """Pass on a packet of the terminal, which holds its lock meanwhile."""
+        self._note_end(packet)
         self.notifier.send_event(packet)
         if self._state.is_stopping and not self.terminal.stop.is_set():
             self.terminal.stop.set()  # it was asked for before there was a turn to stop
@@ -382,6 +411,16 @@ class SessionRunner:
                 self._queue.begun()
             case "CommandAnswered" if packet.get("cmd") == self._current_command:
                 self._queue.begun()
+        self.notifier.after_event(packet)
+
+    def _note_end(self, packet: Packet) -> None:
+        """Note that what runs is over but for its rest, before anybody can act on that.
+
+        The lock is not taken: its holder may wait for that of the terminal, which is held here.
+        """
+        match packet["type"]:
             case "TurnFinished":
                 self._last_end_reason = packet["why"]
-        self.notifier.after_event(packet)
+                self._is_ending = True
+            case "CommandAnswered" if packet.get("cmd") == self._current_command:
+                self._is_ending = True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from core.hooks import RestsAfterTurns
 from core.web_terminal import WebTerminal
 from modules.web.http.errors import ApiError
 from modules.web.sessions.notifier import Notifier
-from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
+from tests.modules.web.serving import TIMEOUT_SECONDS, Answer, RunningServer
+from tests.modules.web.test_changes import NEW, OLD, REPLIES, Talk, make_features
 from tests.modules.web.test_sessions_live import held
 from tests.scripted_model import call_reply, text_reply
 from utils.llm.completion import Delta
@@ -152,3 +154,162 @@ def test_a_message_to_a_session_that_is_closed_at_that_moment_is_refused(serve: 
             seat.send("c1", "one")
         assert [row["id"] for row in workspace.rows(archived=False, limit=9)] == []
         assert page.attach(session)["state"]["queue"] == []
+
+
+class Watched(threading.Condition):
+    """Tells when somebody waits for it."""
+
+    def __init__(self, lock: threading.Lock) -> None:
+        super().__init__(lock)
+        self.is_awaited = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.is_awaited.set()
+        return super().wait(timeout)
+
+
+class LastMoment:
+    """A third turn that changed nothing, which is shown as over and held at its very end."""
+
+    def __init__(self, talk: Talk, tired: Tired) -> None:
+        self.talk, self.page, self.tired = talk, talk.page, tired
+        self.runner = talk.served.server.registry.open(talk.session)
+        self.runner._left = self.watched = Watched(self.runner._lock)
+        self.answers: list[Answer] = []
+
+    def begin(self) -> None:
+        self.tired.rests.clear()
+        self.tired.awake.clear()
+        self.page.call("send", session=self.talk.session, cmd="t3", text="go")
+        self.page.wait_for("TurnFinished")
+        assert self.tired.rests.wait(TIMEOUT_SECONDS)
+
+    def ask(self, path: str, body: Any) -> threading.Thread:
+        """Ask for something, and return once that waits or is answered."""
+        whole = f"/api/sessions/{self.talk.session}{path}"
+        asking = threading.Thread(
+            target=lambda: self.answers.append(self.talk.served.ask("POST", whole, body))
+        )
+        asking.start()
+        while asking.is_alive() and not self.watched.is_awaited.is_set():
+            asking.join(0.01)
+        return asking
+
+    def answer(self, asking: threading.Thread) -> Answer:
+        asking.join(TIMEOUT_SECONDS)
+        (answer,) = self.answers
+        return answer
+
+
+@pytest.fixture
+def over() -> threading.Event:
+    """Lets the reply to a fourth message come."""
+    return threading.Event()
+
+
+@pytest.fixture
+def moment(serve: Serve, over: threading.Event) -> Iterator[LastMoment]:
+    tired = Tired()
+    tired.awake.set()
+    with (
+        serve(
+            *(*REPLIES, text_reply("three"), [held(over), *text_reply("four")]),
+            make_features=lambda *places: [*make_features(*places), tired],
+        ) as served,
+        served.page() as page,
+    ):
+        (served.project / "f").write_text(OLD)
+        try:
+            yield LastMoment(Talk(served, page), tired)
+        finally:
+            tired.awake.set()
+            over.set()
+
+
+UNDO = ("/changes/undo", {"what": "call", "number": 1})
+UNDONE = NEW.replace("three\n", "line 3\n")
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_an_undo_in_the_last_moment_of_a_turn_waits_for_its_end(
+    moment: LastMoment, is_stopped: bool
+) -> None:
+    moment.begin()
+    asking = moment.ask(*UNDO)
+    assert moment.talk.text() == NEW
+    if is_stopped:
+        assert moment.page.call("stop", session=moment.talk.session, cmd="s")["running"]
+    moment.tired.awake.set()
+    assert moment.answer(asking).status == 200
+    assert moment.talk.text() == UNDONE
+
+
+def test_a_redo_in_the_last_moment_of_a_turn_waits_for_its_end(moment: LastMoment) -> None:
+    path, body = UNDO
+    assert moment.talk.ask("POST", "/undo", body).status == 200
+    moment.begin()
+    asking = moment.ask(path, {**body, "again": True})
+    moment.tired.awake.set()
+    assert moment.answer(asking).status == 200
+    assert moment.talk.text() == NEW
+
+
+def test_a_command_in_the_last_moment_of_a_turn_waits_for_its_end(moment: LastMoment) -> None:
+    moment.begin()
+    asking = moment.ask("/command", {"line": "/undo call 1"})
+    moment.tired.awake.set()
+    answer = moment.answer(asking)
+    assert (answer.status, answer.json.get("done")) == (200, True)
+    assert moment.talk.text() == UNDONE
+
+
+def test_an_undo_right_after_a_command_waits_for_its_end(
+    moment: LastMoment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_answered, goes_on = threading.Event(), threading.Event()
+    handle = WebTerminal.handle
+
+    def ends_late(terminal: WebTerminal, *arguments: Any, **options: Any) -> None:
+        handle(terminal, *arguments, **options)
+        is_answered.set()
+        assert goes_on.wait(TIMEOUT_SECONDS)
+
+    monkeypatch.setattr(WebTerminal, "handle", ends_late)
+    moment.page.call("send", session=moment.talk.session, cmd="u", text="/undo call 1")
+    assert is_answered.wait(TIMEOUT_SECONDS)
+    assert moment.talk.text() == UNDONE
+    path, body = UNDO
+    asking = moment.ask(path, {**body, "again": True})
+    goes_on.set()
+    assert moment.answer(asking).status == 200
+    assert moment.talk.text() == NEW
+
+
+def test_an_undo_does_not_wait_where_a_message_follows(
+    moment: LastMoment, over: threading.Event
+) -> None:
+    moment.begin()
+    moment.page.call("send", session=moment.talk.session, cmd="t4", text="go")
+    answer = moment.answer(moment.ask(*UNDO))
+    assert (answer.status, answer.json["code"]) == (409, "busy")
+    moment.tired.awake.set()
+    over.set()
+    moment.page.wait_for("TurnStarted", turn=4)
+    moment.page.wait_for("state", running=False)
+
+
+def test_an_undo_that_waits_is_refused_once_a_message_is_next(moment: LastMoment) -> None:
+    moment.begin()
+    asking = moment.ask(*UNDO)
+    moment.page.call("send", session=moment.talk.session, cmd="t4", text="go")
+    moment.tired.awake.set()
+    assert moment.answer(asking).json["code"] == "busy"
+    assert moment.talk.text() == NEW
+
+
+def test_an_undo_that_waits_does_not_hold_up_the_end_of_the_server(moment: LastMoment) -> None:
+    moment.begin()
+    asking = moment.ask(*UNDO)
+    moment.runner.suspend()
+    assert moment.answer(asking).json["code"] == "busy"
+    assert moment.talk.text() == NEW

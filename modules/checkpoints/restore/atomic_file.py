@@ -273,7 +273,7 @@ def set_metadata(dir_fd: int, name: str, entry: Entry) -> None:
 def _reserve(file: int, size: int, current: Entry) -> None:
     """Make sure of room for *size* bytes in *file*, or leave it as it is, which is *current*."""
     try:
-        if size > current.size:
+        if size > current.size and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file, 0, size)
     except OSError:
         os.ftruncate(file, current.size)

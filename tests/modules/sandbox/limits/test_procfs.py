@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
 from modules.sandbox.limits.procfs import may_share_memory
+from tests.modules.sandbox.sandbox_home import wait_until
 
 SHARING = "import mmap; memory = mmap.mmap(-1, 4096); print(flush=True); input()"
 
@@ -19,5 +19,5 @@ def test_who_shares_memory_is_told_until_it_ends() -> None:
         process.stdout.readline()
         assert may_share_memory(f"/proc/{process.pid}")
         process.kill()
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        assert not may_share_memory(f"/proc/{process.pid}")  # ended, and nobody has waited for it
+        # It has ended soon, and nobody has waited for it.
+        assert wait_until(lambda: not may_share_memory(f"/proc/{process.pid}"))

@@ -35,17 +35,16 @@ def test_outside_of_a_task_ctrl_c_leaves_without_a_word() -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"stopped\n", b"")
 
 
-def signal_another_thread() -> None:
-    """Send this process a signal that another thread gets, once the main thread sleeps."""
-    main = threading.main_thread().ident
-    assert main
-    while sys._current_frames()[main].f_code is not sleeping.__code__:
+def signal_another_thread(is_going_to_sleep: threading.Event) -> None:
+    """Send this process a signal that another thread gets, once the main thread sleeps.
+
+    Its frames do not tell that: to look at them can lock up Python 3.11.2 (gh-106883).
+    """
+    is_going_to_sleep.wait(60)
+    main = Path(f"/proc/self/task/{os.getpid()}/stat")
+    while main.read_text().rpartition(")")[2].split()[0] != "S":
         os.sched_yield()
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
-
-
-def sleeping(told: SimpleQueue[bool]) -> bool:
-    return told.get(timeout=60)
 
 
 def test_a_signal_that_another_thread_gets_stops_the_task() -> None:
@@ -54,9 +53,11 @@ def test_a_signal_that_another_thread_gets_stops_the_task() -> None:
     with stopping_on_signals(stop.set), stop.on_stop(lambda: told.put(True)):
         with wakeup_fd_released():  # as to a prompt in the midst of the task
             signal.set_wakeup_fd(-1)
-        other = threading.Thread(target=signal_another_thread)
+        is_going_to_sleep = threading.Event()
+        other = threading.Thread(target=signal_another_thread, args=[is_going_to_sleep])
         other.start()
-        assert sleeping(told)
+        is_going_to_sleep.set()
+        assert told.get(timeout=60)
         other.join()
 
 

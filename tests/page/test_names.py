@@ -51,6 +51,7 @@ def test_a_button_is_the_only_one_whose_name_has_its_word(served_page: ServedPag
     assert len(named(page, "Stop")) == 1
     gate.open()
     expect(page.locator(".end")).to_have_count(2)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     assert named(page, "Stop") == []
     assert len(named(page, "Send")) == 1
 

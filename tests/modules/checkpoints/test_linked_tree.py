@@ -36,7 +36,7 @@ ALL = SEQUENCES | MORE_SEQUENCES
 
 @pytest.fixture
 def main_tree(tmp_path: Path) -> Path:
-    return tmp_path / "home/work/project"
+    return tmp_path / "home" / "work" / "project"
 
 
 @pytest.fixture

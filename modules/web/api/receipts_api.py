@@ -48,4 +48,4 @@ class ReceiptsApi:
             found = checks.receipts_by_turn()
         receipts = [{"turn": turn, **to_plain(receipt)} for turn, receipt in found]
         told = map_strings(receipts, runner.terminal.redact)
-        return {"receipts": told, "files": [visible(path) for path in files if found]}
+        return {"receipts": told, "files": list(map(visible, files)) if found else []}

@@ -380,6 +380,23 @@ def test_the_reader_is_left_alone_above_the_end(served_page: ServedPage) -> None
     expect(page.locator(".pill")).to_be_hidden()
 
 
+def test_the_way_back_is_offered_though_the_wheel_is_told_before_it_scrolls(
+    served_page: ServedPage,
+) -> None:
+    text = "\n\n".join(f"Paragraph {number}." for number in range(60))
+    served_page.model.replies = [text_reply(text)]
+    page = served_page.open()
+    send(page, "write")
+    expect(page.locator(".end")).to_have_count(1)
+    log = page.get_by_role("log")
+    log.evaluate(AT_REST)
+    log.evaluate("log => log.dispatchEvent(new WheelEvent('wheel', {deltaY: -600}))")
+    log.evaluate("log => log.scrollTo({top: log.scrollTop - 600, behavior: 'instant'})")
+    expect(page.locator(".pill")).to_be_visible()
+    log.evaluate("log => log.scrollTo({top: log.scrollHeight, behavior: 'instant'})")
+    expect(page.locator(".pill")).to_be_hidden()
+
+
 def test_a_card_says_what_was_done_to_what_and_no_word_twice(served_page: ServedPage) -> None:
     (served_page.project / "greet.py").write_text("print('hi')\n")
     served_page.model.replies = [call_reply("read_file", path="greet.py"), text_reply("Read.")]

@@ -46,9 +46,14 @@ export class AutoScroll {
     const { scrollTop, scrollHeight } = this.scroller;
     const isUp = scrollTop < this.top - 1 && scrollHeight >= this.height;
     if (isUp && this.#distance > 1) this.#leave();
-    else if (scrollTop >= this.top && this.#distance <= NEAR) this.#join();
-    this.top = scrollTop;
-    this.height = scrollHeight;
+    else if (scrollTop > this.top && this.#distance <= NEAR) this.isOn = true;
+    this.#look();
+    this.#draw(); // the wheel is told before the way it makes
+  }
+
+  #look() {
+    this.top = this.scroller.scrollTop;
+    this.height = this.scroller.scrollHeight;
   }
 
   #leave() {
@@ -58,22 +63,23 @@ export class AutoScroll {
     this.#draw();
   }
 
-  #join() {
-    this.isOn = true;
-    this.#draw();
-  }
-
   #settle() {
     const isSaid = this.count > 0; // the welcome is read from its beginning
-    if (this.isOn && isSaid && this.#distance > 0 && !hasSelectionIn(this.scroller))
-      this.scroller.scrollTop = this.scroller.scrollHeight;
-    this.#draw();
+    const isLeft = this.isOn && isSaid && this.#distance > 0 && !hasSelectionIn(this.scroller);
+    if (isLeft) this.toEnd();
+    else this.#draw();
   }
 
   toEnd() {
     this.isOn = true;
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#scrollTo(this.scroller.scrollHeight);
     this.#draw();
+  }
+
+  /** Scrolls without being taken for the reader. @param {number} top */
+  #scrollTo(top) {
+    this.scroller.scrollTop = top;
+    this.#look();
   }
 
   /** @param {number} count items there are now */
@@ -88,7 +94,7 @@ export class AutoScroll {
     this.#leave();
     await work();
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    this.scroller.scrollTop = this.scroller.scrollHeight - fromEnd;
+    this.#scrollTo(this.scroller.scrollHeight - fromEnd);
     this.seen = this.count;
     this.#draw();
   }

@@ -1,9 +1,7 @@
 // The conversation: items in order, older turns on demand, and a scroll that never fights.
 
 import { button, h, keyed, retext } from "../lib/dom.js";
-import { count } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
-import { verb } from "../cards/verbs.js";
 import { api } from "../net/api.js";
 import { AutoScroll } from "./auto_scroll.js";
 
@@ -18,7 +16,6 @@ export function conversation(app) {
     pictureAddress: (digest) => api.pictureAddress(app.state.session, digest),
     fork: (turn) => app.fork(turn + 1, ""),
     send: (text) => app.send(text),
-    app,
     undo: app.undo,
     app,
   };
@@ -52,17 +49,17 @@ export function conversation(app) {
   let marks = null;
   let outbox = 0;
   let welcomed; // the approval mode that the welcome speaks of
-  import("./items.js").then(async ({ itemView, itemsReady, shown }) => {
+  import("./items.js").then(async ({ itemView, itemsReady, shown, stable, workingWords }) => {
     await itemsReady;
     const items = keyed(
       list,
       (item) => item.key,
       (item) => itemView(item, host),
     );
-    begin(items, shown);
+    begin(items, { shown, stable, workingWords });
   });
 
-  const begin = (items, shown) =>
+  const begin = (items, { shown, stable, workingWords }) =>
     app.subscribe((state) => {
       if (state.session !== session) {
         session = state.session;
@@ -80,7 +77,7 @@ export function conversation(app) {
       sent(state.outbox.filter(({ text, pictures }) => pictures || !text.startsWith("/")));
       older.hidden = state.transcript.firstTurn <= 1;
       drawEmpty(state);
-      drawWorking(state);
+      drawWorking(state, workingWords(state));
       autoScroll.update(drawn.length);
       if (state.isReady && !isSettled) settle();
     });
@@ -114,8 +111,7 @@ export function conversation(app) {
     content.classList.toggle("loading", !state.isReady);
   }
 
-  function drawWorking(state) {
-    const words = workingWords(state);
+  function drawWorking(state, words) {
     working.hidden = !words;
     retext(working.lastElementChild, words);
     log.setAttribute("aria-busy", String(Boolean(state.sessionState?.running)));
@@ -128,37 +124,4 @@ export function conversation(app) {
   }
 
   return { element, autoScroll, focus: () => log.focus() };
-}
-
-/** Groups that did not change stay the same objects, so that their views are left alone. */
-function stable(before, now) {
-  const known = new Map((before ?? []).map((item) => [item.key, item]));
-  return now.map((item) => {
-    const old = known.get(item.key);
-    const isSame =
-      item.kind === "group" &&
-      old?.calls.length === item.calls.length &&
-      old.calls.every((call, index) => call === item.calls[index]);
-    return isSame ? old : item;
-  });
-}
-
-/** Words for what goes on right now and no item shows. */
-function workingWords({ transcript, sessionState, outbox, link }) {
-  if (outbox.length && link === "lost") return t("This is sent once the connection is back.");
-  if (sessionState?.stopping) return t("Stopping…");
-  if (sessionState?.asked.length) return "";
-  if (transcript.drafted)
-    return t("Preparing {name}, {size} characters", {
-      name: verb(transcript.drafted.name),
-      size: count(transcript.drafted.characters),
-    });
-  const last = transcript.items.at(-1);
-  const shows =
-    last &&
-    ((last.kind === "call" && last.state === "running") ||
-      (last.kind === "text" && !last.done) ||
-      (last.kind === "thinking" && last.seconds === null));
-  if ((sessionState?.running && transcript.isRunning && !shows) || outbox.length) return t("Working…");
-  return "";
 }

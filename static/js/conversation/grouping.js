@@ -99,3 +99,16 @@ function withMark(item, number, undone) {
     MARKED.set(item, { item: { ...item, undoable: { number, undone } }, known });
   return MARKED.get(item).item;
 }
+
+/** Groups that did not change stay the same objects, so that their views are left alone. */
+export function stable(before, now) {
+  const known = new Map((before ?? []).map((item) => [item.key, item]));
+  return now.map((item) => {
+    const old = known.get(item.key);
+    const isSame =
+      item.kind === "group" &&
+      old?.calls.length === item.calls.length &&
+      old.calls.every((call, index) => call === item.calls[index]);
+    return isSame ? old : item;
+  });
+}

@@ -33,7 +33,8 @@ const VIEWS = {
   end: endView,
 };
 
-export { shown } from "./grouping.js";
+export { shown, stable } from "./grouping.js";
+export { workingWords } from "./working.js";
 
 /** The kinds of items the page can show. */
 export const ITEMS = Object.keys(VIEWS);

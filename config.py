@@ -115,6 +115,8 @@ class Settings:
         default_factory=dict, metadata=kinds.providers(), repr=False
     )
     prices: PriceList = field(default_factory=PriceList, metadata=kinds.prices())
+    sources: Mapping[str, Text] = field(default_factory=dict, metadata={}, repr=False)
+    """Where each of them came from that is not its default; no setting itself."""
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -238,7 +240,7 @@ def locale_language(environment: Mapping[str, str]) -> Language:
     return "en"
 
 
-_FIELDS = {setting.name: setting for setting in fields(Settings)}
+_FIELDS = {setting.name: setting for setting in fields(Settings) if setting.name != "sources"}
 _UNPREFIXED_SETTINGS = ("deepseek_", "anthropic_", "openai_", "tavily_")
 """What begins the settings whose variables are called as everybody calls them."""
 _VARIABLES = {
@@ -286,22 +288,25 @@ def load(
     ]
     data_dir = _data_dir(data_dirs[0]) if data_dirs and data_dirs[0] else DATA
     values: dict[str, Any] = {}
+    sources: dict[str, Text] = {}
+
+    def take(name: str, value: Any, source: Text) -> None:
+        values[name] = parse_setting(name, value, source)
+        sources[name] = source
+
     toml = data_dir / "config.toml"
     for name, value in _read_toml(toml).items():
-        values[name] = _parse_setting(name, value, str(toml))
+        take(name, value, str(toml))
     for source, label in reversed(variables):
         for variable, name in _VARIABLES.items():
             if name != "data_dir" and source.get(variable):
-                values[name] = _parse_setting(
-                    name,
-                    source[variable],
-                    phrase("{variable} in {place}", variable=variable, place=label),
-                )
+                place = phrase("{variable} in {place}", variable=variable, place=label)
+                take(name, source[variable], place)
     for name, value in (options or {}).items():
         if value is not None:
             option = (option_names or {}).get(name, f"--{name.replace('_', '-')}")
-            values[name] = _parse_setting(name, value, option)
-    return Settings(**values, data_dir=data_dir)
+            take(name, value, option)
+    return Settings(**values, data_dir=data_dir, sources=sources)
 
 
 def unknown_names(
@@ -333,7 +338,8 @@ def _variables(
     return [(environment, phrase("the environment")), (_dotenv_values(dotenv), str(dotenv))]
 
 
-def _parse_setting(name: str, value: Any, source: Text) -> Any:
+def parse_setting(name: str, value: Any, source: Text) -> Any:
+    """Return *value* of the setting *name* as `Settings` has it. Raises `UserError`."""
     if name not in _FIELDS or name == "data_dir":
         near = nearest_name(name, [n for n in _FIELDS if n != "data_dir"], cutoff=0.0)
         raise BadUsage(

@@ -41,6 +41,8 @@
 - sent_requests/   Requests as they were sent to the model, kept with each session: their bytes, and
                    when.
 - sessions/        The sessions of a project on disk.
+- settings/        Settings, for people: shown with where each comes from, and kept in
+                   `config.toml`.
 - spending/        What tasks cost, before and after, and the caps and hours that the person sets.
 - stdio_server/    Serving a protocol on standard input and output: what the room of each such
                    protocol needs.

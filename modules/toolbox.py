@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config import VERSION
+from config import VERSION, parse_setting
 from core.conversation.store import Store
 from core.feature import Feature
 from modules.annotations import Annotations
@@ -60,6 +60,7 @@ from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
 from modules.sent_requests.feature import SentRequests
 from modules.sent_requests.request_log import RequestLog
+from modules.settings.feature import SettingsCommand
 from modules.spending.feature import Spending
 from modules.spending.ledger import Ledger
 from modules.spending.masked_answers import MaskedAnswers
@@ -181,6 +182,7 @@ def build_features(
         ThinkOnce(past_tasks),
         MaskedAnswers(past_tasks, outputs),
         Switches(KeptSwitches(data.tool_switches)),
+        SettingsCommand(settings, parse_setting),
         protection,
         MassDeletionGuard(undo, project.files),
         Why(project, checkpoints, store, stop, VERSION),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +73,9 @@ def assembled_terminal(
     data = DataFolder(base / "data", root)
     store = Sessions(data.sessions)
     stop = Stop()
+    its_settings = replace(app_settings or SETTINGS, data_dir=base / "data")
     features: Sequence[Any] = build_features(
-        project, data, store, stop, app_settings or SETTINGS, "You are a test."
+        project, data, store, stop, its_settings, "You are a test."
     )
     terminal = MainTerminal(
         model=model or ScriptedModel(*replies),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def assembled_server(
     *make_model* is asked for the model of each session. Again on the same *folder* is a
     restart. Whoever asked for it closes the store and the project.
     """
+    settings = replace(settings, data_dir=folder / "data")
     project = Project(folder / "project")
     data = DataFolder(folder / "data", project.root)
     store = Sessions(data.sessions)

@@ -2,7 +2,8 @@
 
 A kind is the metadata of a dataclass field: `parse` returns the value of what a file, the
 environment or the command line says, and raises `ValueError` or `TypeError` for what cannot be;
-`allowed` says what can.
+`allowed` says what can; `choices` are all that can, where they are few. A list is one text with
+`separator` between its parts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def choice(*allowed: str) -> Kind:
             raise ValueError
         return str(value)
 
-    return {"parse": parse, "allowed": ", ".join(filter(None, allowed))}
+    return {"parse": parse, "allowed": ", ".join(filter(None, allowed)), "choices": allowed}
 
 
 def number(kind: type[int] | type[float], low: float, high: float) -> Kind:
@@ -93,7 +94,8 @@ def hosts() -> Kind:
             raise ValueError
         return tuple(names)
 
-    return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
+    allowed = phrase("host names such as example.org or .example.org")
+    return {"parse": parse, "allowed": allowed, "separator": " "}
 
 
 def folders() -> Kind:
@@ -111,7 +113,8 @@ def folders() -> Kind:
             raise ValueError
         return tuple(Path(os.path.normpath(path)) for path in paths)
 
-    return {"parse": parse, "allowed": phrase("folders such as /opt/tools or ~/tools")}
+    allowed = phrase("folders such as /opt/tools or ~/tools")
+    return {"parse": parse, "allowed": allowed, "separator": os.pathsep}
 
 
 def address(example: str, *, allows_query: bool = False) -> Kind:
@@ -148,7 +151,7 @@ def yes_no() -> Kind:
             raise ValueError
         return words[str(value).lower()]
 
-    return {"parse": parse, "allowed": phrase("true or false")}
+    return {"parse": parse, "allowed": phrase("true or false"), "choices": ("true", "false")}
 
 
 def yes_no_or_neither() -> Kind:
@@ -158,7 +161,7 @@ def yes_no_or_neither() -> Kind:
     def parse(value: object) -> str:
         return "" if value == "" else str(parse_either(value)).lower()
 
-    return {"parse": parse, "allowed": phrase("true or false")}
+    return {"parse": parse, "allowed": phrase("true or false"), "choices": ("", "true", "false")}
 
 
 def commands() -> Kind:
@@ -172,7 +175,7 @@ def commands() -> Kind:
             raise ValueError
         return tuple(line.strip() for line in lines if line.strip())
 
-    return {"parse": parse, "allowed": phrase("commands, such as pytest -q")}
+    return {"parse": parse, "allowed": phrase("commands, such as pytest -q"), "separator": "\n"}
 
 
 def models() -> Kind:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +12,6 @@ from modules.cli.input.startup_questions import ask_text, ask_yes_no, is_interac
 from modules.models.local_servers import LocalServer
 from modules.translator import Translator
 from utils.i18n import UserError, phrase
-from utils.system.shared_file import SharedFile
 
 KeyOrChoice = str | LocalServer | Literal["practice"]
 _KEY = "deepseek_api_key"
@@ -98,17 +94,7 @@ def say_server_is_tested(translator: Translator, server: LocalServer) -> None:
 
 
 def keep_key(key: str, config: Path) -> None:
-    """Write *key* into the settings file *config*, mode 0600, all else in it untouched."""
-    line = f"{_KEY} = {json.dumps(key)}"
-    pattern = re.compile(rf"^{_KEY}\s*=.*$", re.MULTILINE)
+    """Keep *key* in the settings file *config*, mode 0600, all else in it untouched."""
+    from modules.settings.config_file import keep_setting  # once a key is typed
 
-    def edit(before: bytes) -> bytes:
-        text = before.decode("utf-8-sig")
-        if pattern.search(text):
-            return pattern.sub(lambda _: line, text, count=1).encode()
-        return f"{line}\n{text}".encode()  # above any table, where it would be part of that
-
-    with suppress(OSError):  # nobody else's eyes from the first moment on
-        config.chmod(0o600)
-    SharedFile(config).change(edit)
-    config.chmod(0o600)
+    keep_setting(config, _KEY, key)

@@ -77,7 +77,11 @@ class ProgramTransport:
                 text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
                 try:
                     await self._write_all(text.encode() + b"\n")
-                except (BrokenPipeError, TimeoutError):
+                except BrokenPipeError:  # it is about to end, and how it ends says why
+                    await asyncio.to_thread(self.program.wait, _END_SECONDS)
+                    self.program.stop()
+                    return
+                except TimeoutError:
                     self.program.stop()
                     return
 

@@ -26,6 +26,7 @@ from modules.preview.gateway import PreviewGateway
 from modules.secrets.redactor import Secrets
 from modules.sent_requests.request_log import RequestLog
 from modules.sessions.store import Sessions
+from modules.settings.feature import SettingsCommand
 from modules.storage.data_folder import DataFolder
 from modules.tool_tester.cases import ToolCases
 from modules.tool_tester.tester import ToolTester
@@ -39,6 +40,7 @@ from modules.web.api.receipts_api import ReceiptsApi
 from modules.web.api.server_api import ServerApi, ServerInfo
 from modules.web.api.session_api import SessionApi
 from modules.web.api.sessions_api import DEFAULT_TURNS, SessionsApi
+from modules.web.api.settings_api import SettingsApi
 from modules.web.api.tools_api import ToolsApi
 from modules.web.api.why_api import WhyApi
 from modules.web.files.content import FileContents
@@ -217,6 +219,7 @@ class WebServer:
         )
         files = FilesApi(self._files, self._listing, self.registry, self._redactor)
         why = self._first_terminal.features.find(Why)
+        settings = self._first_terminal.features.find(SettingsCommand)
         server = ServerApi(
             info,
             self.authenticator,
@@ -233,6 +236,7 @@ class WebServer:
             *(server, sessions, api, models, pictures, changes, receipts, files, previews),
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
+            *([SettingsApi(settings)] if settings else []),
         )
 
     def run(self) -> None:

@@ -59,9 +59,14 @@ class HeldRequests:
         self._answers.append(answer)
         self._routes.append(route)
 
+    @property
+    def count(self) -> int:
+        """How many have been held, those that were released included."""
+        return len(self._routes)
+
     def wait(self, count: int = 1) -> None:
         """Wait until *count* requests are held in all."""
-        wait_until(self._page, lambda: len(self._routes) >= count)
+        wait_until(self._page, lambda: self.count >= count)
 
     def release(self, place: int = 0, *, is_lost: bool = False) -> None:
         """Answer the request at *place*; one *is_lost* gets no answer."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, Response, Route, expect
 
-from tests.page.request_holding import intercept, wait_until
+from tests.page.request_holding import HeldRequests, intercept, wait_until
 from tests.page.served_page import ServedPage, message, send
 from tests.scripted_model import call_reply, text_reply
 
@@ -182,6 +182,32 @@ def test_what_the_agent_writes_shows_at_once(page: Page, served_page: ServedPage
     expect(row(page, "new.py")).to_be_visible()
     wait_until(page, lambda: "src/new.py" in page.evaluate("shone"))
     expect(page.locator(".file-changes")).to_contain_text("print('hi')")
+
+
+def test_what_the_agent_wrote_shines_when_it_shows_however_late_that_is(
+    page: Page, served_page: ServedPage
+) -> None:
+    served_page.model.replies = [
+        call_reply("create_file", path="src/new.py", content="print('hi')\n"),
+        text_reply("Made."),
+    ]
+    row(page, "src").click()
+    expect(row(page, "a.py")).to_be_visible()
+    page.evaluate(NOTE_GLOW)
+    slow = HeldRequests(page, "**/api/files?*path=src*", times=100)
+    send(page, "make it")
+    slow.wait()
+    page.wait_for_timeout(3000)  # longer than anything shines
+    released = 0
+
+    def shone() -> bool:
+        nonlocal released
+        while released < slow.count:
+            slow.release(released)
+            released += 1
+        return "src/new.py" in page.evaluate("shone")
+
+    wait_until(page, shone)
 
 
 def test_names_that_would_deceive_are_shown_as_escapes(page: Page) -> None:

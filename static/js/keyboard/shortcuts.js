@@ -39,6 +39,7 @@ function chord(event, app, parts) {
         KeyJ: () => app.emit("pane"),
         KeyL: () => parts.composer.focus(),
         KeyS: () => parts.pane.save(),
+        Comma: () => typedAhead(import("../settings/settings_sheet.js"), ({ openSettings }) => openSettings(app)),
       }[code] ?? null
     );
   }

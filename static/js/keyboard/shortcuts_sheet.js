@@ -17,6 +17,7 @@ const KEYS = [
   ["Ctrl+B", () => t("File tree")],
   ["Ctrl+J", () => t("Changes and files")],
   ["Ctrl+S", () => t("Save the file")],
+  ["Ctrl+,", () => t("Settings")],
   ["Ctrl+L", () => t("To the message")],
   ["Alt+↑ / Alt+↓", () => t("Previous or next message")],
   ["Alt+N", () => t("New session")],

@@ -62,6 +62,8 @@ export const filesChanged = () => (round += 1);
 export const api = {
   status: () => request("GET", "/api/status"),
   commands: () => request("GET", "/api/commands"),
+  settings: () => request("GET", "/api/settings"),
+  keepSetting: (name, value) => request("PATCH", "/api/settings", { body: { name, value } }),
   loginLink: () => request("POST", "/api/login-links", { body: {} }),
 
   sessions: (archived = 0) => request("GET", "/api/sessions", { query: { archived } }),

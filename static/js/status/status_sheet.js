@@ -36,45 +36,12 @@ export async function openStatusSheet(app) {
     },
     t("Compact now"),
   );
-  const kept = button(
-    {
-      class: "small",
-      on: {
-        click: async () => {
-          dialog.close();
-          const { openKeptSheet } = await import("../approval/kept_sheet.js");
-          await openKeptSheet(app);
-        },
-      },
-    },
-    t("Always allowed …"),
-  );
-  const tools = button(
-    {
-      class: "small",
-      on: {
-        click: async () => {
-          dialog.close();
-          const { openToolsSheet } = await import("../tools/tools_sheet.js");
-          await openToolsSheet(app);
-        },
-      },
-    },
-    t("Tools …"),
-  );
-  const prompt = button(
-    {
-      class: "small",
-      on: {
-        click: async () => {
-          dialog.close();
-          const { openPromptSheet } = await import("./prompt_sheet.js");
-          await openPromptSheet(app);
-        },
-      },
-    },
-    t("Prompt …"),
-  );
+  const others = [
+    sheet(t("Prompt …"), async () => (await import("./prompt_sheet.js")).openPromptSheet(app)),
+    sheet(t("Tools …"), async () => (await import("../tools/tools_sheet.js")).openToolsSheet(app)),
+    sheet(t("Always allowed …"), async () => (await import("../approval/kept_sheet.js")).openKeptSheet(app)),
+    sheet(t("Settings …"), async () => (await import("../settings/settings_sheet.js")).openSettings(app)),
+  ];
   const focus = (sessionState?.focus ?? []).map(({ path, tokens }) =>
     h(
       "li",
@@ -99,6 +66,15 @@ export async function openStatusSheet(app) {
     h("ul", { class: "legend" }, ...rows),
     focus.length ? h("ul", { class: "focus-list" }, ...focus) : null,
     drawCard(ack.card, { openFile: () => {} }),
-    h("div", { class: "buttons" }, prompt, tools, kept, compact),
+    h("div", { class: "buttons" }, ...others, compact),
   ]);
+
+  /** A button that opens another sheet in the place of this one. */
+  function sheet(words, open) {
+    const click = () => {
+      dialog.close();
+      void open();
+    };
+    return button({ class: "small", on: { click } }, words);
+  }
 }

@@ -11,7 +11,9 @@ export class Folders {
   /** Rises for a folder whenever it is listed anew; parts asked for before are of no use then. */
   #rounds = new Map();
   #asked = new Set();
-  #relisting = new Set();
+  /** By folder, the listing that is the last one begun, and the one that is soon to begin. */
+  #listing = new Map();
+  #relisting = new Map();
 
   /**
    * @param {object} host
@@ -78,12 +80,18 @@ export class Folders {
     if (round !== this.#rounds.get(folder)) this.relist(folder); // that may be newer
   }
 
-  /** Lists *folder* anew, as far as it shows. */
-  async list(folder) {
+  /** Lists *folder* anew, as far as it shows; done when no later listing is under way. */
+  list(folder) {
+    const listing = this.#list(folder);
+    this.#listing.set(folder, listing);
+    return listing;
+  }
+
+  async #list(folder) {
     const round = (this.#rounds.get(folder) ?? 0) + 1;
     this.#rounds.set(folder, round);
     const parts = await Promise.all(this.#starts(folder).map((start) => this.#part(folder, { start })));
-    if (round !== this.#rounds.get(folder)) return;
+    if (round !== this.#rounds.get(folder)) return this.#listing.get(folder);
     const came = parts.filter(Boolean);
     if (came.length) {
       this.tree.listed.delete(folder);
@@ -130,23 +138,23 @@ export class Folders {
 
   /** Lists *folder* anew, soon and only once. */
   relist(folder) {
-    if (this.#relisting.has(folder)) return;
-    this.#relisting.add(folder);
-    setTimeout(() => {
-      this.#relisting.delete(folder);
-      this.list(folder);
-    }, PAUSE);
+    const due =
+      this.#relisting.get(folder) ??
+      new Promise((over) => setTimeout(over, PAUSE)).then(() => {
+        this.#relisting.delete(folder);
+        return this.list(folder);
+      });
+    this.#relisting.set(folder, due);
+    return due;
   }
 
-  /** @param {string[]} folders what something happened in; "*" is any */
-  happened(folders) {
-    if (folders.includes("*")) {
-      this.relistAll();
-      return;
-    }
+  /** Done when it shows. @param {string[]} folders what something happened in; "*" is any */
+  async happened(folders) {
+    if (folders.includes("*")) return this.relistAll();
     // Also those above: the badges of folders tell of what is below.
     const touched = new Set(folders.flatMap((folder) => [folder, ...foldersAbove(folder)]));
-    for (const folder of this.tree.open) if (touched.has(folder)) this.relist(folder);
+    const shown = [...this.tree.open].filter((folder) => touched.has(folder));
     for (const folder of folders) if (!this.tree.open.has(folder)) this.tree.listed.delete(folder);
+    await Promise.all(shown.map((folder) => this.relist(folder)));
   }
 }

@@ -125,9 +125,9 @@ class FileTree {
     this.folders.relistAll();
   }
 
-  #changed({ by, folders, paths }) {
+  async #changed({ by, folders, paths }) {
     if (this.#wanted) this.#search();
-    this.folders.happened(folders);
+    await this.folders.happened(folders); // nothing shines before it is there
     if (by !== "agent") return;
     for (const { path, new_path } of paths) this.#shine(new_path || path);
   }

@@ -1,0 +1,109 @@
+"""The settings of a start, for people: `/settings` shows and keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.cards import Card, TableCard, TextCard
+from core.feature import Feature, command
+from utils.i18n import Text, UserError, phrase
+
+if TYPE_CHECKING:
+    from modules.settings.kept import KeptSettings, Parse, Setting, StartSettings
+
+_RESET = "reset"
+
+
+class SettingsCommand(Feature):
+    """Shows *settings* and keeps others for the next start; *parse* checks a value of one."""
+
+    def __init__(self, settings: StartSettings, parse: Parse) -> None:
+        self._settings = settings
+        self._parse = parse
+
+    @property
+    def kept(self) -> KeptSettings:
+        from modules.settings.kept import KeptSettings  # once somebody looks
+
+        return KeptSettings(self._settings, self._parse)
+
+    @command(
+        "/settings [NAME [VALUE]]",
+        "Show the settings and where they come from, or keep one in config.toml; "
+        "/settings reset NAME: its default.",
+        is_concurrent=True,
+        completes="next_words",
+    )
+    def settings(self, argument: str) -> Card:
+        name, _, value = argument.strip().partition(" ")
+        if not name:
+            return _list_card(self.kept)
+        if name == _RESET:
+            return _kept_card(self.kept.keep(value.strip(), None))
+        if not value:
+            return _setting_card(self.kept.find(name))
+        if self.kept.find(name).is_secret:
+            raise UserError(
+                phrase(
+                    "A key in a command would stay in the history. Enter it in the settings of the "
+                    "page, or in {path}.",
+                    path=str(self.kept.path),
+                )
+            )
+        return _kept_card(self.kept.keep(name, value.strip()))
+
+    def next_words(self, words: Sequence[str]) -> Sequence[str]:
+        """Return what `/settings` may take behind *words*."""
+        names = {one.name: one for one in self.kept.all()}
+        if not words:
+            return [*names, _RESET]
+        if words == [_RESET]:
+            return list(names)
+        if len(words) == 1 and words[0] in names:
+            return list(filter(None, names[words[0]].choices))
+        return []
+
+
+def _list_card(kept: KeptSettings) -> Card:
+    rows = [(one.name, _shown(one), one.source) for one in kept.all()]
+    title = phrase("Settings ({path})", path=str(kept.path))
+    return TableCard(title, tuple(rows), (phrase("Setting"), phrase("Value"), phrase("From")))
+
+
+def _setting_card(setting: Setting) -> Card:
+    rows: list[tuple[Text, Text]] = [
+        (phrase("Value"), _shown(setting)),
+        (phrase("From"), setting.source),
+        (phrase("Default"), setting.default or "–"),
+        (phrase("Allowed"), setting.allowed),
+    ]
+    if not setting.is_secret and setting.kept not in (None, setting.value):
+        rows.append((phrase("From the next start on"), _or_dash(setting.kept)))
+    return TableCard(
+        phrase("{name}: {meaning}", name=setting.name, meaning=setting.meaning), tuple(rows)
+    )
+
+
+def _kept_card(setting: Setting) -> Card:
+    if setting.kept is None:
+        title = phrase("{name}: the default again, from the next start on.", name=setting.name)
+    else:
+        title = phrase(
+            "{name} = {value}, from the next start on.",
+            name=setting.name,
+            value=_or_dash(setting.kept),
+        )
+    if not setting.is_overruled:
+        return TextCard(title)
+    return TextCard(title, phrase("{source} wins over the file.", source=setting.source))
+
+
+def _shown(setting: Setting) -> Text:
+    if setting.is_secret:
+        return phrase("set") if setting.is_set else phrase("not set")
+    return _or_dash(setting.value)
+
+
+def _or_dash(text: str | None) -> str:
+    return (text or "–").replace("\n", " · ")

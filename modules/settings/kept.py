@@ -1,0 +1,157 @@
+"""The settings of a start beside what `config.toml` keeps for the next one."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from modules.settings.config_file import TomlValue, keep_setting
+from modules.settings.meanings import GROUPS
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.served_model import without_login
+from utils.system.shared_file import SharedFile
+from utils.text.nearest import with_suggestion
+
+Parse = Callable[[str, Any, Text], Any]
+_TABLES = ("models", "providers", "prices")
+_DEFAULT = phrase("default")
+
+
+class StartSettings(Protocol):
+    """The settings of a start: a dataclass whose fields say how each is parsed."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def data_dir(self) -> Path: ...
+    @property
+    def sources(self) -> Mapping[str, Text]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One setting, its values as one text each; no secret is told, nor a login in an address.
+
+    *value* holds now, *kept* from the next start on, unless *source* beats the file; `None` is what
+    the file says nothing of. *choices* are all values there are, empty where there are more.
+    """
+
+    name: str
+    group: Phrase
+    meaning: Phrase
+    value: str
+    default: str
+    kept: str | None
+    source: Text
+    allowed: Text
+    choices: Sequence[str] = ()
+    is_secret: bool = False
+    is_set: bool = False
+    is_overruled: bool = False
+    is_table: bool = False
+
+
+class KeptSettings:
+    """Shows *settings*, and keeps others in their `config.toml`; *parse* checks a value of one."""
+
+    def __init__(self, settings: StartSettings, parse: Parse) -> None:
+        self._settings = settings
+        self._parse = parse
+        self.path = settings.data_dir / "config.toml"
+
+    def all(self) -> Sequence[Setting]:
+        """Return every setting, by group. Raises `UserError` where the file cannot be read."""
+        kept = self._read()
+        found = {one.name: one for one in fields(self._settings)}
+        return [
+            self._setting(found[name], group, meaning, kept)
+            for group, meanings in GROUPS
+            for name, meaning in meanings
+        ]
+
+    def find(self, name: str) -> Setting:
+        """Return the setting called *name*. Raises `UserError` where there is none."""
+        known = {setting.name: setting for setting in self.all()}
+        if name not in known:
+            unknown = phrase("There is no setting {name}.", name=name)
+            raise UserError(with_suggestion(unknown, name, list(known)))
+        return known[name]
+
+    def keep(self, name: str, value: str | Sequence[str] | None) -> Setting:
+        """Keep *value* of the setting *name* for the next start, None for its default; return it.
+
+        Raises `UserError` for what it cannot be.
+        """
+        setting = self.find(name)
+        if setting.is_table:
+            raise UserError(
+                phrase(
+                    "{name} is a table: write it in {path}; docs/settings.md shows how.",
+                    name=name,
+                    path=str(self.path),
+                )
+            )
+        parsed = None if value is None else _to_toml(self._parse(name, value, str(self.path)))
+        keep_setting(self.path, name, parsed)
+        return self.find(name)
+
+    def _read(self) -> Mapping[str, Any]:
+        text = SharedFile(self.path).read()
+        try:
+            return tomllib.loads(text.decode("utf-8-sig"))
+        except ValueError as error:
+            raise UserError(
+                phrase(
+                    "{path} cannot be read: {why}. Mend or remove it.",
+                    path=str(self.path),
+                    why=str(error),
+                )
+            ) from None
+
+    def _setting(
+        self, declared: Field[Any], group: Phrase, meaning: Phrase, kept: Mapping[str, Any]
+    ) -> Setting:
+        name, kind = declared.name, declared.metadata
+        is_secret, is_table = name.endswith("_key"), name in _TABLES
+        value = getattr(self._settings, name)
+        source, path = self._settings.sources.get(name, _DEFAULT), str(self.path)
+
+        def shown(one: Any) -> str:
+            if is_table:
+                return ", ".join(one) if isinstance(one, Mapping) else ""
+            text = _text(one, str(kind.get("separator", "")))
+            return "" if is_secret else without_login(text) if name.endswith("_url") else text
+
+        return Setting(
+            name=name,
+            group=group,
+            meaning=meaning,
+            value=shown(value),
+            default="" if is_table else shown(declared.default),
+            kept=shown(self._parse(name, kept[name], path)) if name in kept else None,
+            source=source,
+            allowed=kind["allowed"],
+            choices=kind.get("choices", ()),
+            is_secret=is_secret,
+            is_set=bool(value),
+            is_overruled=source not in (path, _DEFAULT),
+            is_table=is_table,
+        )
+
+
+def _text(value: Any, separator: str) -> str:
+    """Return *value* as one text that the parser of its setting reads as the same."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return separator.join(map(str, value))
+    return str(value)
+
+
+def _to_toml(value: Any) -> TomlValue:
+    if isinstance(value, tuple):
+        return [str(one) for one in value]
+    return value if isinstance(value, bool | int | float) else str(value)

@@ -1,0 +1,115 @@
+// The settings: what holds, where it comes from, and what config.toml keeps for the next start.
+
+import { button, h } from "../lib/dom.js";
+import { say, t } from "../i18n/translate.js";
+import { api } from "../net/api.js";
+import { openDialog } from "../dialogs/dialog.js";
+
+/**
+ * @param {import("../app.js").App} app
+ * @returns {HTMLInputElement} the field that looks for settings
+ */
+export function openSettings(app) {
+  const wanted = h("input", {
+    type: "search",
+    "aria-label": t("Find a setting"),
+    placeholder: t("Find a setting"),
+    on: { input: find },
+  });
+  const place = h("p", { class: "muted" });
+  const groups = h("div", { class: "groups" });
+  const none = h("p", { class: "muted", hidden: true, text: t("No setting is called that.") });
+  openDialog(t("Settings"), "sheet settings-sheet", [wanted, place, groups, none]);
+  wanted.focus();
+  void app.attempt(async () => {
+    const { path, settings } = await api.settings();
+    place.textContent = t("What you change is kept in {path}, and holds from the next start on.", { path });
+    groups.replaceChildren(...grouped(settings).map(group));
+    find();
+  });
+  return wanted;
+
+  function find() {
+    const words = wanted.value.toLowerCase().split(/\s+/);
+    for (const section of groups.children) {
+      const rows = [...section.querySelectorAll("li")];
+      for (const row of rows) {
+        const text = row.querySelector("label").textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+      section.hidden = rows.every((row) => row.hidden);
+    }
+    none.hidden = !groups.children.length || [...groups.children].some((section) => !section.hidden);
+  }
+
+  function group([name, settings]) {
+    return h("section", {}, h("h3", { text: name }), h("ul", {}, ...settings.map(row)));
+  }
+
+  function row(setting) {
+    const id = `setting-${setting.name}`;
+    const control = controlOf(setting);
+    control.id = id;
+    control.addEventListener("change", () => keep(setting.name, control.value));
+    const reset = button({ class: "quiet small", on: { click: () => keep(setting.name, null) } }, t("Default"));
+    reset.setAttribute("aria-label", t("Default of {name}", { name: setting.name }));
+    reset.hidden = setting.kept === null || setting.table;
+    return h(
+      "li",
+      { data: { setting: setting.name }, class: setting.kept === null ? "" : "changed" },
+      h("label", { for: id }, say(setting.meaning), h("code", { text: setting.name })),
+      h("div", { class: "value" }, control, reset, h("span", { class: "muted", text: originOf(setting) })),
+    );
+  }
+
+  /** Keeps *value*, null for the default; the row then shows what the server says of it, also after a refusal. */
+  async function keep(name, value) {
+    const told = await app.attempt(() => api.keepSetting(name, value));
+    const now = told?.setting ?? (await app.attempt(() => api.settings()))?.settings.find((one) => one.name === name);
+    const old = groups.querySelector(`[data-setting="${name}"]`);
+    if (!now || !old) return;
+    const hadFocus = old.contains(document.activeElement);
+    const fresh = row(now);
+    old.replaceWith(fresh);
+    if (hadFocus) fresh.querySelector("input, select, textarea").focus();
+  }
+}
+
+/** @returns {[string, any[]][]} the settings by the name of their group, in their order */
+function grouped(settings) {
+  const groups = new Map();
+  for (const setting of settings) {
+    const name = say(setting.group);
+    groups.set(name, [...(groups.get(name) ?? []), setting]);
+  }
+  return [...groups];
+}
+
+function controlOf(setting) {
+  const { choices, secret, table, kept, value, allowed } = setting;
+  const now = kept ?? value;
+  if (choices.length) {
+    const words = { "": t("not said"), true: t("yes"), false: t("no") };
+    const select = h("select", {}, ...choices.map((one) => h("option", { value: one, text: words[one] ?? one })));
+    select.value = now;
+    return select;
+  }
+  if (setting.name === "checks") return h("textarea", { rows: 2, value: now, title: say(allowed) });
+  return h("input", {
+    type: secret ? "password" : "text",
+    autocomplete: secret ? "new-password" : "off",
+    spellcheck: "false",
+    value: now,
+    title: say(allowed),
+    disabled: table,
+    placeholder: secret ? (setting.set || kept !== null ? t("set") : t("not set")) : "",
+  });
+}
+
+/** Where the value comes from, and what wins over the file. */
+function originOf({ source, overruled, kept, value, secret, table }) {
+  if (table) return t("Written in the file.");
+  if (overruled) return t("{source} wins over the file: {value}", { source: say(source), value: secret ? "…" : value });
+  if (kept === null) return "";
+  return secret || kept !== value ? t("from the next start on") : t("from the file");
+}

@@ -1,0 +1,53 @@
+"""The streams of a server's program where it ends just as something is said to it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Generator
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+
+from modules.mcp_client.program import ServerProgram
+from modules.mcp_client.transports import ProgramTransport
+from modules.sandbox.types import Result
+from utils.waiting import Stop
+
+
+class EndingRun:
+    """The run of a program that has closed its input: what it ends with is not known yet."""
+
+    inner_pid = 1
+
+    def __init__(self) -> None:
+        self.was_written_to = threading.Event()
+
+    def write_input(self, _: bytes) -> int:
+        self.was_written_to.set()
+        raise BrokenPipeError
+
+    def start(self, background: Any, stop: Stop) -> Generator[str, None, Result]:
+        background.on_start(self)
+        self.was_written_to.wait()
+        for _ in range(20):  # it is not reaped at once
+            yield ""
+            if stop.wait(0.01):
+                return Result(None, "stopped", "", "", 0, 0.0)
+        return Result(127, "exited", "", "", 0, 0.0)
+
+
+def test_a_program_that_reads_no_more_is_not_killed_before_it_ends_by_itself() -> None:
+    run = EndingRun()
+
+    async def say() -> ServerProgram:
+        transport = ProgramTransport(run.start, asyncio.Event())
+        async with transport as (read, written), read, written:
+            await written.send(SessionMessage(types.JSONRPCNotification(jsonrpc="2.0", method="x")))
+            await asyncio.to_thread(transport.program.wait, 60)
+        return transport.program
+
+    program = asyncio.run(say())
+    assert program.exit_code == 127
+    assert str(program.failure) == "it ended with code 127"

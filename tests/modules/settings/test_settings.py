@@ -1,0 +1,158 @@
+"""`/settings`: what holds, where it comes from, and what is kept for the next start."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from config import Settings, load, parse_setting
+from core.cards import TableCard, TextCard
+from modules.settings.feature import SettingsCommand
+from modules.settings.meanings import GROUPS
+from utils.i18n import UserError
+
+KEPT = '# mine\nmodel = "x"  # why\n\n[models."a b"]\nwindow = 9000\n'
+
+
+def command(folder: Path, toml: str = "", **environment: str) -> SettingsCommand:
+    if toml:
+        (folder / "config.toml").write_text(toml, encoding="utf-8")
+    environment |= {"ONEFOLD_DATA_DIR": str(folder)}
+    settings = load(environment=environment, dotenv=folder / ".env")
+    return SettingsCommand(settings, parse_setting)
+
+
+def told(command: SettingsCommand, argument: str = "") -> dict[str, tuple[str, ...]]:
+    card = command.settings(argument)
+    assert isinstance(card, TableCard)
+    return {str(name): tuple(map(str, rest)) for name, *rest in card.rows}
+
+
+def said(command: SettingsCommand, argument: str) -> str:
+    card = command.settings(argument)
+    assert isinstance(card, TextCard)
+    return f"{card.title} {card.body}".strip()
+
+
+def again(folder: Path) -> Settings:
+    return load(environment={"ONEFOLD_DATA_DIR": str(folder)}, dotenv=folder / ".env")
+
+
+def test_every_setting_stands_in_one_group() -> None:
+    named = [name for _, meanings in GROUPS for name, _ in meanings]
+    settings = {setting.name for setting in fields(Settings)} - {"data_dir", "sources"}
+    assert len(named) == len(set(named))
+    assert set(named) == settings
+
+
+def test_each_default_is_told_as_a_text_that_means_it(tmp_path: Path) -> None:
+    defaults = Settings()
+    for setting in command(tmp_path).kept.all():
+        if not setting.is_table and not setting.is_secret:
+            again = parse_setting(setting.name, setting.value, "here")
+            assert again == getattr(defaults, setting.name), setting.name
+            assert setting.default == setting.value
+
+
+def test_they_are_listed_with_their_sources(tmp_path: Path) -> None:
+    rows = told(command(tmp_path, KEPT, ONEFOLD_RETRIES="3"))
+    assert rows["model"] == ("x", str(tmp_path / "config.toml"))
+    assert rows["retries"] == ("3", "ONEFOLD_RETRIES in the environment")
+    assert rows["mode"] == ("fast", "default")
+    assert rows["models"] == ("a b", str(tmp_path / "config.toml"))
+    one = told(command(tmp_path), "step_limit")
+    assert one["Value"] == one["Default"] == ("100",)
+    assert "from 0 to 100000" in one["Allowed"][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("step_limit", "50", 50),
+        ("task_budget", "0.05", 0.05),
+        ("hide_secrets", "no", False),
+        ("verify", "true", "true"),
+        ("network_hosts", "a.example .b.example", ("a.example", ".b.example")),
+        ("show_folders", "/opt:/srv", (Path("/opt"), Path("/srv"))),
+        ("checks", "pytest -q", ("pytest -q",)),
+        ("lang", "zh", "zh"),
+    ],
+)
+def test_what_is_kept_holds_from_the_next_start_on(
+    tmp_path: Path, name: str, text: str, value: object
+) -> None:
+    settings = command(tmp_path, KEPT)
+    shown = said(settings, f"{name} {text}")
+    assert shown.startswith(f"{name} = ")
+    assert shown.endswith("from the next start on.")
+    assert getattr(again(tmp_path), name) == value
+    text = (tmp_path / "config.toml").read_text(encoding="utf-8")
+    assert text.startswith('# mine\nmodel = "x"  # why\n')
+    assert text.endswith('\n[models."a b"]\nwindow = 9000\n')
+    assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
+    assert told(settings, name)["From"] == ("default",)
+    assert told(settings, name)["From the next start on"]
+    assert "the default again" in said(settings, f"reset {name}")
+    assert (tmp_path / "config.toml").read_text(encoding="utf-8") == KEPT
+
+
+def test_what_wins_over_the_file_is_said(tmp_path: Path) -> None:
+    settings = command(tmp_path, ONEFOLD_RETRIES="3")
+    assert "ONEFOLD_RETRIES in the environment wins" in said(settings, "retries 9")
+    assert again(tmp_path).retries == 9
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("memory_mb 3", ["memory_mb", "3", "from 64"]),
+        ("step_limt 3", ["step_limt", "Did you mean step_limit?"]),
+        ("reset nothing", ["There is no setting nothing"]),
+        ("models x", ["models is a table", "config.toml"]),
+        ("reset prices", ["prices is a table"]),
+        ("data_dir /tmp", ["There is no setting data_dir"]),
+        ("deepseek_api_key sk-1", ["would stay in the history", "config.toml"]),
+    ],
+)
+def test_what_cannot_be_kept_changes_nothing(
+    tmp_path: Path, argument: str, words: list[str]
+) -> None:
+    settings = command(tmp_path, KEPT)
+    with pytest.raises(UserError) as problem:
+        settings.settings(argument)
+    for word in words:
+        assert word in str(problem.value)
+    assert (tmp_path / "config.toml").read_text(encoding="utf-8") == KEPT
+
+
+def test_no_key_and_no_login_is_told(tmp_path: Path) -> None:
+    toml = 'openai_api_key = "sk-file"\ndeepseek_base_url = "https://me:pw@example.org/v1"\n'
+    settings = command(tmp_path, toml, TAVILY_API_KEY="tvly-env")
+    settings.kept.keep("deepseek_api_key", "sk-kept")
+    assert again(tmp_path).deepseek_api_key == "sk-kept"
+    everything = f"{settings.settings('')} {settings.kept.all()}"
+    for secret in ("sk-file", "sk-kept", "tvly-env", "pw@"):
+        assert secret not in everything
+    rows = told(settings)
+    assert rows["openai_api_key"][0] == rows["tavily_api_key"][0] == "set"
+    assert rows["anthropic_api_key"][0] == "not set"
+    assert rows["deepseek_base_url"][0] == "https://example.org/v1"
+
+
+def test_a_file_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:
+    settings = command(tmp_path)
+    (tmp_path / "config.toml").write_text("model = \n")
+    for argument in ("", "step_limit 3", "reset step_limit"):
+        with pytest.raises(UserError, match=r"config.toml cannot be read"):
+            settings.settings(argument)
+    assert (tmp_path / "config.toml").read_text() == "model = \n"
+
+
+def test_names_and_values_complete(tmp_path: Path) -> None:
+    settings = command(tmp_path)
+    assert {"model", "reset"} <= set(settings.next_words([]))
+    assert settings.next_words(["mode"]) == ["fast", "think"]
+    assert "mode" in settings.next_words(["reset"])
+    assert settings.next_words(["nothing"]) == settings.next_words(["mode", "fast"]) == []

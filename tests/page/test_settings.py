@@ -1,0 +1,90 @@
+"""The settings on the page: found, kept for the next start, and put back to their defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from config import Settings, load
+from tests.page.served_page import ServedPage
+from tests.page.test_views import faults
+
+
+def opened(house: ServedPage, language: str = "en", **options: object) -> Page:
+    page = house.open(language=language, **options)
+    page.keyboard.press("Control+,")
+    expect(page.locator(".settings-sheet li").first).to_be_visible()
+    return page
+
+
+def kept(house: ServedPage) -> Settings:
+    data: Path = house.project.parent / "data"
+    return load(environment={"ONEFOLD_DATA_DIR": str(data)}, dotenv=data / ".env")
+
+
+def test_a_setting_is_found_kept_and_put_back(served_page: ServedPage) -> None:
+    page = served_page.open()
+    page.locator(".statusbar .context-words").click()
+    page.get_by_role("button", name="Settings …").click()
+    sheet = page.locator(".settings-sheet")
+    expect(sheet).to_contain_text("config.toml, and holds from the next start on.")
+    page.get_by_role("searchbox", name="Find a setting").fill("one task")
+    expect(sheet.locator("li:visible")).to_have_count(1)
+    row = sheet.locator("[data-setting=step_limit]")
+    row.get_by_role("textbox").fill("7")
+    row.get_by_role("textbox").press("Enter")
+    expect(row).to_contain_text("from the next start on")
+    expect(row.get_by_role("textbox")).to_be_focused()
+    assert kept(served_page).step_limit == 7
+    row.get_by_role("button", name="Default of step_limit").click()
+    expect(row.get_by_role("textbox")).to_have_value("100")
+    expect(row).not_to_contain_text("from the next start on")
+    assert kept(served_page).step_limit == 100
+
+
+def test_a_bad_value_is_refused_and_the_old_one_shown(served_page: ServedPage) -> None:
+    page = opened(served_page)
+    row = page.locator("[data-setting=memory_mb]")
+    row.get_by_role("textbox").fill("lots")
+    row.get_by_role("textbox").press("Enter")
+    expect(page.locator(".notice")).to_contain_text("Allowed: a whole number from 64")
+    expect(row.get_by_role("textbox")).to_have_value("2048")
+    page.get_by_label("What is asked before a call runs").select_option("read-only")
+    expect(page.locator("[data-setting=approve]")).to_contain_text("from the next start on")
+    assert kept(served_page).approve == "read-only"
+
+
+def test_a_key_is_kept_and_never_read_back(served_page: ServedPage) -> None:
+    page = opened(served_page)
+    row = page.locator("[data-setting=openai_api_key]")
+    key = row.locator("input")
+    expect(key).to_have_attribute("placeholder", "not set")
+    key.fill("sk-of-mine")
+    key.press("Enter")
+    expect(key).to_have_attribute("placeholder", "set")
+    expect(key).to_have_value("")
+    assert kept(served_page).openai_api_key == "sk-of-mine"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+,")
+    expect(row.locator("input")).to_have_attribute("placeholder", "set")
+    assert "sk-of-mine" not in page.content()
+
+
+def test_what_is_typed_while_the_sheet_comes_goes_into_its_search(served_page: ServedPage) -> None:
+    page = served_page.open()
+    page.keyboard.press("Control+,")
+    page.keyboard.type("budget")
+    expect(page.get_by_role("searchbox", name="Find a setting")).to_have_value("budget")
+    expect(page.locator(".settings-sheet li:visible")).to_have_count(3)
+
+
+def test_the_sheet_has_no_faults_in_either_language(served_page: ServedPage) -> None:
+    for language in ("en", "zh"):
+        page = opened(served_page, language)
+        assert faults(page) == []
+        page.close()
+    page = opened(served_page, width=390, height=800)
+    sheet = page.locator(".settings-sheet")
+    assert sheet.evaluate("it => it.scrollWidth <= it.clientWidth")
+    assert faults(page) == []

@@ -28,6 +28,8 @@ def hint_for(first_line: str, commands: Mapping[str, Command], *, is_done: bool)
         )
     if not is_done or not spec.option or (spec.shows_alone and not argument):
         return None
+    if set(argument.split()[:1]) & {*spec.kept}:
+        return None
     return phrase(
         "This holds for one -p only; for the next task put {option} before it.", option=spec.option
     )

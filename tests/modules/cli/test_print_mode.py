@@ -229,6 +229,8 @@ def test_a_command_that_failed_is_an_error() -> None:
     [
         ("/model", ""),
         ("/model other", "--model"),
+        ("/model set window=16384", ""),
+        ("/model forget", ""),
         ("/think", "--think"),
         ("/undo", "--resume -p /undo"),
         ("/status", ""),

@@ -461,3 +461,10 @@ def test_a_command_in_its_tag_is_a_call() -> None:
     for text in ("<bash>ls", "<bash>\n</bash>", "<bash>ls</bash>\n</bash>", shown):
         reading = find_calls(text, lambda name, _: "fits" if name == "bash" else "unknown")
         assert reading is None or not reading.is_sure
+
+
+def test_the_end_of_a_fence_that_never_began_is_nothing() -> None:
+    reading = find_calls(f"{JSON}\n```", judge)
+    assert reading is not None
+    assert (reading.is_sure, reading.text) == (True, "")
+    assert not is_run(f"{JSON}\n```\n```")

@@ -110,9 +110,9 @@ def _meant_by(
     if other.when and arguments.get(other.when[0]) != other.when[1]:
         return None
     dropped = {*other.drops, other.when[0]} if other.when else {*other.drops}
-    kept = {name: value for name, value in arguments.items() if name not in dropped}
-    if other.line_before:
-        kept = _behind_line(other.line_before, kept)
+    kept = _behind_line(
+        other.line_before, {name: arguments[name] for name in arguments if name not in dropped}
+    )
     if other.item_names:
         kept = {name: _with_own_keys(value, other.item_names) for name, value in kept.items()}
     meant = _add_unsaid(other, _fitted(tool, _with_lines(tool, kept)))
@@ -124,7 +124,7 @@ def _meant_by(
 
 
 def _behind_line(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return *arguments* with the line *name*, 0 for the head of the file, as the one behind it."""
+    """Return *arguments* with the line *name*, where there is one, as the line behind it."""
     line = arguments.get(name)
     if not isinstance(line, int):
         return arguments

@@ -97,6 +97,10 @@ def wrapped(make: Callable[[Body], Any]) -> Respond:
     return habit
 
 
+def without_the_rest(event: Body) -> None:
+    del event["object"], event["model"]
+
+
 def two_choices(asked: ReceivedRequest) -> Answer:
     """`n` is two for this server; the second choice comes first."""
     other = {"index": 1, "delta": {"content": "Something else."}, "finish_reason": None}
@@ -208,9 +212,7 @@ HABITS: dict[str, Respond] = {
     "error is false": wrapped(lambda whole: {"error": False, **whole}),
     "error is an empty list": wrapped(lambda whole: {"errors": [], "error": [], **whole}),
     "the second choice first": two_choices,
-    "everything else is missing": with_event(
-        lambda e: [e.pop(name, None) for name in ("object", "model")] and None
-    ),
+    "everything else is missing": with_event(without_the_rest),
     "another model and id each time": with_event(
         lambda e: e.update(model=str(id(e)), id=str(id(e)), created=-1)
     ),

@@ -247,6 +247,7 @@ class Commands(Feature):
         "Show or change the model; forget what was learnt of its server, or say it yourself.",
         option="--model",
         shows_alone=True,
+        kept=("forget", "set"),
     )
     def model(self, argument: str) -> Card:
         if argument and self._context.is_practice:

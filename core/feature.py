@@ -219,6 +219,8 @@ class CommandSpec:
     """The option that does the same for one `-p`."""
     shows_alone: bool = False
     """Whether it changes nothing where nothing follows it."""
+    kept: tuple[str, ...] = ()
+    """The words behind it for what is kept beyond the session."""
     calls: str = ""
     """The method that returns the calls which it makes in a turn of their own; takes the rest of
     the line as well. Where there are none it is answered at once."""

@@ -40,7 +40,8 @@ _SYNONYMS = {
     "new_path": "destination, dest, to, target, new name, new file path, to path",
     "content": "contents, file content, file text, code content, text, body, data",
     "old": "old string, old str, old text, search, find, original, search text",
-    "new": "new string, new str, new text, replace, replacement, replace with, content",
+    "new": "new string, new str, new text, insert text, replace, replacement, replace with, "
+    "content",
     "all": "replace all",
     "start_line": "start, line start, from line, start line number, start line one indexed",
     "end_line": "end, line end, to line, end line number, end line one indexed inclusive",
@@ -58,7 +59,7 @@ _SYNONYMS = {
     "choices": "options, answers",
     "note": "annotation, comment, text, content",
     "text": "content, memory, fact, note",
-    "todos": "items, tasks, todo list, list",
+    "todos": "items, tasks, todo list, list, plan",
 }
 _ALIASES = {
     name: frozenset(word.replace(" ", "_") for word in words.split(", "))
@@ -109,13 +110,33 @@ def _meant_by(
     if other.when and arguments.get(other.when[0]) != other.when[1]:
         return None
     dropped = {*other.drops, other.when[0]} if other.when else {*other.drops}
-    kept = {name: value for name, value in arguments.items() if name not in dropped}
+    kept = _behind_line(
+        other.line_before, {name: arguments[name] for name in arguments if name not in dropped}
+    )
+    if other.item_names:
+        kept = {name: _with_own_keys(value, other.item_names) for name, value in kept.items()}
     meant = _add_unsaid(other, _fitted(tool, _with_lines(tool, kept)))
     try:
         tool.validate(meant)
     except ToolError:
         return None
     return meant if meant.keys() >= {*other.needs} else None
+
+
+def _behind_line(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *arguments* with the line *name*, where there is one, as the line behind it."""
+    line = arguments.get(name)
+    if not isinstance(line, int):
+        return arguments
+    others = {other: value for other, value in arguments.items() if other != name}
+    return {**others, "start_line": line + 1}
+
+
+def _with_own_keys(items: Any, names: Mapping[str, str]) -> Any:
+    """Return the objects *items* with the keys that *names* gives them, as they are if no list."""
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return items
+    return [{names[key]: value for key, value in item.items() if key in names} for item in items]
 
 
 def _add_unsaid(other: OtherNames | None, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -51,6 +51,10 @@ class OtherNames(NamedTuple):
     """The parameters of such a tool that change nothing here."""
     when: tuple[str, str] | None = None
     """The argument, and its value, by which a tool of many deeds does this one."""
+    line_before: str = ""
+    """The parameter for the line behind which such a tool writes; our `start_line` is the next."""
+    item_names: Mapping[str, str] = {}
+    """Keys of the objects in a list of such a tool, and what they are here; others are left out."""
 
 
 @dataclass(frozen=True, slots=True)

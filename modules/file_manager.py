@@ -299,6 +299,13 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             OtherNames(
                 _EDITORS, adds=_REPLACE, needs=("old", "new"), when=("command", "str_replace")
             ),
+            OtherNames(
+                _EDITORS,
+                adds={"operation": "insert"},
+                needs=("new", "start_line"),
+                when=("command", "insert"),
+                line_before="insert_line",
+            ),
         ),
     )
     def modify_file(

@@ -20,6 +20,7 @@ from core.hooks import (
     ProvidesStatus,
     RemembersWork,
 )
+from core.tool_spec import OtherNames
 from core.tools import Outcome, Risk, ToolError, tool
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
@@ -79,6 +80,13 @@ class Todos(
         subject="",
         state="todos",
         touches_nothing=True,
+        other_names=(
+            OtherNames(
+                "todo write, todowrite, write todos, update todo list, update plan",
+                item_names={"content": "title", "step": "title", "task": "title"}
+                | {"title": "title", "status": "status"},
+            ),
+        ),
     )
     def update_todos(self, todos: list[TodoItem]) -> Outcome:
         """Show the person your plan for a task of three steps or more: the whole list each time."""

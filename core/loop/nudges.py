@@ -16,8 +16,8 @@ from utils.i18n import phrase
 from utils.llm.completion import EmptyReply, ModelError
 
 CALL_AS_TEXT_NOTE = (
-    "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
-    "mean it, call the tool. If not, say in one sentence how the task stands."
+    "That call was not made, because your reply was not a call alone. Do the task now: reply with "
+    "one tool call and nothing else. If it was only shown to the person, say so in one sentence."
 )
 DAMAGED_BLOCK_NOTE = (
     "Your reply holds what looks like a tool call, but no block that stands whole and for itself: "

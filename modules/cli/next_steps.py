@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from core.feature import Command
 
 
-def hint_for(first_line: str, commands: Mapping[str, Command]) -> Phrase | None:
-    """Return the hint for the command *first_line* that a session began with, None for no hint."""
+def hint_for(first_line: str, commands: Mapping[str, Command], *, is_done: bool) -> Phrase | None:
+    """Return the hint for the command *first_line* that a session began with, None for no hint.
+
+    One that was refused changed nothing that could last.
+    """
     name, _, argument = first_line.strip().partition(" ")
     if name not in commands:
         return None
@@ -23,7 +26,9 @@ def hint_for(first_line: str, commands: Mapping[str, Command]) -> Phrase | None:
             "This -p is a session of its own; for the last one: --resume -p {command}",
             command=name,
         )
-    if not spec.option or (spec.shows_alone and not argument):
+    if not is_done or not spec.option or (spec.shows_alone and not argument):
+        return None
+    if set(argument.split()[:1]) & {*spec.kept}:
         return None
     return phrase(
         "This holds for one -p only; for the next task put {option} before it.", option=spec.option

@@ -291,7 +291,7 @@ class PlainScreen:
         return " ".join(filter(None, map(self._translator.render, [*self._reverted, error])))
 
     def _on_command(self, event: CommandAnswered) -> None:
-        self._hint = hint_for(self._first_line, self._commands)
+        self._hint = hint_for(self._first_line, self._commands, is_done=event.ok)
         self._changes.add(event.changes)
         if event.ok:
             self._card = event.card

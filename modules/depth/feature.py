@@ -89,7 +89,9 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
             case "social":
                 return Route("social", reply_tokens=MAX_SOCIAL_TOKENS, may_think=False)
             case "brief":
-                return Route("brief", BRIEF_NOTE, may_think=False)
+                # Small models take the note for leave to guess: of 15 none looked, without it ten.
+                is_told = self._chosen or self._session.model.is_well_known
+                return Route("brief", BRIEF_NOTE if is_told else "", may_think=False)
             case "deep":
                 return Route("deep", self._deep_note)
             case _:

@@ -229,6 +229,8 @@ def test_a_command_that_failed_is_an_error() -> None:
     [
         ("/model", ""),
         ("/model other", "--model"),
+        ("/model set window=16384", ""),
+        ("/model forget", ""),
         ("/think", "--think"),
         ("/undo", "--resume -p /undo"),
         ("/status", ""),
@@ -244,6 +246,15 @@ def test_a_command_that_a_session_begins_with_may_need_an_option(opening: str, t
     screen.finish()
     assert told in err.getvalue()
     assert bool(err.getvalue()) == bool(told)
+
+
+def test_a_command_that_was_refused_needs_none() -> None:
+    screen = PlainScreen("text", StringIO(), err := StringIO(), ENGLISH, first_line="/model set x")
+    spec: CommandSpec = vars(Commands.model)["__command__"]
+    screen.learn(Toolbox([]), {spec.name: Command(spec, str)})
+    screen.show(CommandAnswered("/model", TextCard(phrase("No such field.")), ok=False))
+    assert screen.finish() == 2
+    assert err.getvalue() == "No such field.\n"
 
 
 def test_progress_is_shown_to_a_person_only() -> None:

@@ -149,6 +149,17 @@ def test_a_simple_question_is_told_to_be_brief_behind_the_line(tmp_path: Path) -
         assert opened.model.think_flags == [False]
 
 
+def test_a_small_model_is_told_so_only_where_the_person_chose_it(tmp_path: Path) -> None:
+    line = "What does config.py do?"
+    with assembled_terminal(tmp_path, text_reply("One."), text_reply("Two.")) as opened:
+        opened.model.is_well_known = False
+        run_turn(opened.terminal, line)
+        assert opened.model.requests[0][-1]["content"] == line
+        answer(opened.terminal, "/depth brief")
+        run_turn(opened.terminal, line)
+        assert [m["content"] for m in opened.model.requests[1][-2:]] == [line, BRIEF_NOTE]
+
+
 def test_an_ordinary_task_is_told_nothing_and_leaves_no_file(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as opened:
         assert depth_of(opened, "fix the failing test") == "standard"

@@ -212,6 +212,16 @@ def read_children(text: str, opening: re.Match[str]) -> Block:
     return ([TextCall(opening["name"], arguments)] if arguments else None), end + len(closing)
 
 
+def read_shell(text: str, opening: re.Match[str]) -> Block:
+    """Read a tag whose inside is a command, as agents of shells have it."""
+    closing = f"</{opening['shell']}>"
+    end = text.find(closing, opening.end())
+    body = text[opening.end() : end].strip() if end >= 0 else ""
+    if not body or opening[0].strip() in body or text.count(closing, end) > 1:
+        return None, opening.end()
+    return [TextCall(opening["shell"], {"command": _tag_text(body)})], end + len(closing)
+
+
 def read_attributed(text: str, opening: re.Match[str]) -> Block:
     """Read `<tool name="…">` around an object, or around tags that are the arguments."""
     closing = f"</{opening['tag']}>"

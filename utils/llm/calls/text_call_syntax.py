@@ -28,6 +28,7 @@ from utils.llm.calls.tagged_calls import (
     read_children,
     read_function,
     read_invoke,
+    read_shell,
     read_wrapped,
 )
 from utils.llm.calls.text_call_values import TextCall, calls_of, json_at, json_of, python_calls
@@ -239,6 +240,7 @@ SYNTAXES: Sequence[tuple[re.Pattern[str], Reader]] = tuple(
         (rf"{_START}(?P<json>[{{\[])", _read_bare_json),
         (rf"{_START}(?P<name>(?:\w+\.)?[a-z]+_[a-z_]+)\((?=[{{\w)\"'])", _read_python_call),
         (rf"{_START}<(?P<name>[a-z]+_[a-z_]+)>(?=\s*<[a-z_]+>)", read_children),
+        (rf"{_START}<(?P<shell>bash|execute_bash)>", read_shell),
     )
 )
 """Each form: the pattern that opens it, and its reader."""

@@ -85,14 +85,15 @@ def json_of(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError):
-        value, end = _with_commas_at(text, len(text) - len(text.lstrip()))
+        value, end = _repaired_at(text, len(text) - len(text.lstrip()))
         return None if text[end:].strip() else value
 
 
 def json_at(text: str, start: int) -> tuple[Any, int]:
     """Return the JSON value at *start*, white space aside, and its end; None where none is.
 
-    Raw line breaks in strings are allowed, and a comma before the end of an object or a list.
+    Raw line breaks in strings are allowed, a comma before the end of an object or a list, and
+    strings in three quotes.
     """
     while start < len(text) and text[start].isspace():
         start += 1
@@ -102,22 +103,22 @@ def json_at(text: str, start: int) -> tuple[Any, int]:
     try:
         value, end = _DECODER.raw_decode(text, start + is_doubled)
     except (ValueError, RecursionError):
-        return _with_commas_at(text, start)
+        return _repaired_at(text, start)
     if not is_doubled:
         return value, end
     closing = _BRACE.match(text, end)
     return (value, closing.end()) if closing else (None, start)
 
 
-def _with_commas_at(text: str, start: int) -> tuple[Any, int]:
-    """Return the JSON value at *start* that has a comma before an end, and where it ends."""
-    if not _END_COMMA.search(text, start):
+def _repaired_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value at *start* with what `json_at` allows beyond JSON, and its end."""
+    if not _END_COMMA.search(text, start) and text.find(_THREE_QUOTES, start) < 0:
         return None, start
     depth, pieces, position = 0, [], start
     for token in _TOKEN.finditer(text, start):
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
-        if token[0] == ",":
-            pieces.append(text[position : token.start()])
+        if token[0] == "," or token["long"] is not None:
+            pieces += [text[position : token.start()], _in_one_quote(token["long"])]
             position = token.end()
         if depth <= 0:
             break
@@ -129,10 +130,24 @@ def _with_commas_at(text: str, start: int) -> tuple[Any, int]:
         return None, start
 
 
+def _in_one_quote(text: str | None) -> str:
+    """Return the inside of three quotes as a JSON string, "" for None."""
+    if text is None:
+        return ""
+    inner = re.sub(r'\\.|"', lambda one: '\\"' if one[0] == '"' else one[0], text, flags=re.DOTALL)
+    return f'"{inner}"'
+
+
 _END_COMMA = re.compile(r",\s*[}\]]")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|,(?=\s*[}\]])', re.DOTALL)
-_BRACE = re.compile(r"\s*\}")
-"""End of an object in doubled braces, as in the chat template of Qwen2.5-Coder."""
+_THREE_QUOTES = '"' * 3
+_TOKEN = re.compile(
+    r'"""(?P<long>(?:[^"\\]|\\.|"(?!""))*)"""|"(?:[^"\\]|\\.)*"|[{}\[\]]|,(?=\s*[}\]])', re.DOTALL
+)
+_BRACE = re.compile(r"\s*\}(?:\s*\}(?=\s*(?:\Z|```|</)))?")
+"""End of an object in doubled braces, as in the chat template of Qwen2.5-Coder.
+
+Who doubles the ends of the arguments as well, but not their begin, has one too many.
+"""
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

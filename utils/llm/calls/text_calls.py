@@ -127,6 +127,8 @@ def _without_end_tokens(text: str) -> str:
     bare = text.rstrip()
     while match := _END_TOKEN.search(bare, max(0, len(bare) - _MAX_END_TOKEN_LENGTH)):
         bare = bare[: match.start()].rstrip()
+    if bare.endswith("}\n```") and bare.count("```") == 1:  # the end of a fence that never began
+        bare = bare[:-3].rstrip()
     return bare
 
 

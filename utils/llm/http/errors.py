@@ -88,9 +88,8 @@ class ServerErrors:
         known_failure = self._known_failure(message, error_type, model)
         failed = known_failure or self._http_error(status, message, headers)
         may_adapt = known_failure is None or known_failure.error.kind == "context"
-        if failed.error.kind in _MAY_NAME_A_HABIT and (
-            may_adapt or _NO_TOOLS_WORDS.search(message)
-        ):
+        is_of_shape = failed.error.kind in _MAY_NAME_A_HABIT or status == 403
+        if is_of_shape and (may_adapt or _NO_TOOLS_WORDS.search(message)):
             failed.refusal = Refusal.parse(status, body)
         return failed
 

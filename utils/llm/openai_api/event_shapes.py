@@ -37,6 +37,14 @@ def read_event(data: bytes) -> Any:
             raise ValueError("nested too deep") from error
 
 
+def unwrapped(event: Wire) -> Wire:
+    """Return *event*, or the one that a gateway wrapped into it."""
+    if "choices" in event:
+        return event
+    inner = (event.get(name) for name in ("data", "result", "response"))
+    return next((one for one in inner if isinstance(one, dict) and "choices" in one), event)
+
+
 def choices_of(event: Wire) -> Iterator[Wire]:
     """Yield the choices of *event* that are of the first reply; none of another is wanted."""
     choices = event.get("choices") or ()
@@ -90,10 +98,25 @@ def call_pieces(delta: Wire) -> Iterator[Wire]:
     if isinstance(pieces, dict):
         is_call = "function" in pieces or "name" in pieces
         pieces = [pieces] if is_call else list(pieces.values())
-    yield from filter(None, pieces)
+    if isinstance(pieces, str):
+        pieces = read_json(pieces)
+    yield from map(_call_piece, filter(None, pieces))
     function = delta.get("function_call")
     if function and any(function.values()):
         yield {"function": function}
+
+
+def _call_piece(piece: Wire) -> Wire:
+    """Return *piece* with its function as an object, under the usual names."""
+    function = piece.get("function")
+    if isinstance(function, str) and function.lstrip().startswith("{"):
+        return {**piece, "function": read_json(function)}
+    names = [name for name in ("tool_name", "tool") if isinstance(piece.get(name), str)]
+    if function or piece.get("name") or not names:
+        return piece
+    keys = ("arguments", "parameters", "args")
+    arguments = next((piece[key] for key in keys if key in piece), "")
+    return {**piece, "function": {"name": piece[names[0]], "arguments": arguments}}
 
 
 def is_call_part(part: Wire) -> bool:

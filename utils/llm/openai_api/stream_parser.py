@@ -32,6 +32,7 @@ from utils.llm.openai_api.event_shapes import (
     part_text,
     read_event,
     thinking_text,
+    unwrapped,
     usage_of,
 )
 from utils.llm.openai_api.signatures import signatures
@@ -116,6 +117,7 @@ class StreamParser:
             raise broken_reply() from None
 
     def _add_event(self, event: dict[str, Any]) -> None:
+        event = unwrapped(event)
         if error := error_of(event):
             raise StreamError(error)
         self.model = str(event.get("model") or self.model)

@@ -24,6 +24,11 @@ _ALLOWED_LIST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """List of what a server takes, named behind what it does not."""
+_PARAMETER = re.compile(
+    r"\b(stream_options|max_tokens|max_completion_tokens|tool_choice|reasoning_effort"
+    r"|reasoning_content)\b|\bparameters?\W{1,3}thinking\b"
+)
+"""Parameters of ours, by names that are no words of any language."""
 _TEMPLATE_WORDS = re.compile(r"template|jinja|raise_exception|TemplateError", re.IGNORECASE)
 
 
@@ -46,8 +51,8 @@ class Refusal:
     @property
     def is_adaptable(self) -> bool:
         """Whether another shape of the same request may help, by what it says."""
-        if self.status == 404:  # OpenRouter's, where none of its servers takes tools
-            return "support tool" in self.text
+        if self.status in (403, 404, 413):  # usually of something else than the request's shape
+            return "support tool" in self.text or _PARAMETER.search(self.text) is not None
         return self.status in (400, 422) or (
             self.status in (406, 415, 500, 501) and self._names_quirk
         )
@@ -194,6 +199,7 @@ def _parse_max_output(text: str) -> int:
     for pattern in (
         r"at most ([\d,]+)",
         r"(?:less than or equal to|<=|no more than|not exceed|up to) ?`?([\d,]+)",
+        r"not be (?:greater|more|larger|higher) than ([\d,]+)",
         r"\[ ?\d+ ?, ?([\d,]+) ?\]",
         r"between \d+ and ([\d,]+)",
         r"> ([\d,]+),? which is the maximum",
@@ -297,7 +303,7 @@ _QUIRKS: Sequence[_Quirk] = (
         _set_fields(thinking=False),
     ),
     _Quirk(
-        r"max_tokens|max_completion_tokens|max_new_tokens|max.?output.?tokens|maximum output"
+        r"max[_ ]tokens|max_completion_tokens|max_new_tokens|max.?output.?tokens|maximum output"
         r"|(output|completion) tokens",
         _adapt_output,
     ),

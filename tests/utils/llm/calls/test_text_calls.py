@@ -416,3 +416,55 @@ def test_a_parameter_does_not_run_on_past_a_damaged_end() -> None:
 def test_a_call_of_nobody_is_none() -> None:
     found = find_calls(f"<|channel|>commentary json<|message|>{ARGUMENTS}<|call|>", judge)
     assert found is None or not found.is_sure
+
+
+ONE_END_TOO_MANY = '{{"name": "create_file", "arguments": {"path": "a.txt", "content": "hi"}}}}'
+LONG_TEXT = '''{
+  "name": "create_file",
+  "arguments": {
+    "path": "a.txt",
+    "content": """say "hi"
+it's\\tthere
+"""
+  }
+}'''
+
+
+@pytest.mark.parametrize("around", ["{}", "```json\n{}\n```", "<tools>\n{}\n</tools>"])
+def test_doubled_braces_may_end_once_too_often(around: str) -> None:
+    """Qwen2.5-Coder of 1.5 billion parameters doubles the ends of the arguments as well."""
+    reading = find_calls(around.format(ONE_END_TOO_MANY), judge)
+    assert reading is not None
+    assert reading.is_sure
+    assert reading.calls[0].arguments == {"path": "a.txt", "content": "hi"}
+    assert not is_run(f"{ONE_END_TOO_MANY}}} and more")
+
+
+def test_a_text_in_three_quotes_is_a_text() -> None:
+    for text in (LONG_TEXT, f"```json\n{LONG_TEXT}\n```"):
+        reading = find_calls(text, judge)
+        assert reading is not None
+        assert reading.is_sure
+        assert reading.calls[0].arguments["content"] == 'say "hi"\nit\'s\tthere\n'
+    cuts = [LONG_TEXT[:end] for end in range(1, len(LONG_TEXT))]
+    assert [text for text in cuts if is_run(text)] == []
+
+
+def test_a_command_in_its_tag_is_a_call() -> None:
+    shown = "You can run this yourself:\n\n<bash>\nls\n</bash>"
+    texts = ["<bash>\nls && ls\n</bash>", "I'll look at the files.\n\n<bash>ls && ls</bash>"]
+    for text in texts:
+        reading = find_calls(text, lambda name, _: "fits" if name == "bash" else "unknown")
+        assert reading is not None
+        assert reading.is_sure
+        assert [(c.name, c.arguments) for c in reading.calls] == [("bash", {"command": "ls && ls"})]
+    for text in ("<bash>ls", "<bash>\n</bash>", "<bash>ls</bash>\n</bash>", shown):
+        reading = find_calls(text, lambda name, _: "fits" if name == "bash" else "unknown")
+        assert reading is None or not reading.is_sure
+
+
+def test_the_end_of_a_fence_that_never_began_is_nothing() -> None:
+    reading = find_calls(f"{JSON}\n```", judge)
+    assert reading is not None
+    assert (reading.is_sure, reading.text) == (True, "")
+    assert not is_run(f"{JSON}\n```\n```")

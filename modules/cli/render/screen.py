@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core.cards import LinksCard
+from core.commands import Commands
 from core.events import (
     ApprovalAsked,
     CallDrafted,
@@ -35,6 +36,7 @@ from core.events import (
     Waiting,
     Warned,
 )
+from core.feature import name_of
 from modules.cli.input.approval_input import Approver
 from modules.cli.render.approval_view import ApprovalView
 from modules.cli.render.call_titles import CallTitles
@@ -326,7 +328,8 @@ class CliScreen:
         self._draw_soon()
 
     def _answer(self, event: CommandAnswered) -> None:
-        if event.effect == "clear" and self._display.is_live:
+        is_cleared = event.effect == "clear" or event.command == name_of(Commands.clear)
+        if is_cleared and self._display.is_live:
             self._display.console.clear()
             self._display.mark_blank()
         if event.card:

@@ -31,7 +31,6 @@ from core.cards import (
     TreeEntry,
 )
 from core.conversation.messages import User, Wire
-from core.events import CommandAnswered
 from core.feature import Feature, command
 from core.hooks import ProvidesNews
 from core.tools import Outcome, Risk, RunningTool, ToolError, tool
@@ -191,14 +190,6 @@ class FakeTools(Feature):
     @command("/note PATH TEXT", "Keep a note on a file.")
     def note(self, rest: str) -> Card:
         return TextCard("note", rest)
-
-    @command("/exit", "Leave.")
-    def exit(self, _: str) -> CommandAnswered:
-        return CommandAnswered("/exit", effect="exit")
-
-    @command("/clear", "Clear the screen.")
-    def clear(self, _: str) -> CommandAnswered:
-        return CommandAnswered("/clear", effect="clear")
 
     @command("/table", "Show a table.")
     def table(self, _: str) -> Card:

@@ -336,13 +336,32 @@ def test_no_color_means_no_colour_and_no_moving_lines(terminal: Terminal, tmp_pa
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", turn)
 
 
-def test_ctrl_l_and_clear_clear_the_screen(started: Terminal) -> None:
+def test_ctrl_l_and_cls_clear_the_screen(started: Terminal) -> None:
     started.press("C-l")
     started.wait_for(lambda screen: "Onefold" not in screen)
     started.press("hello", "Enter")
     started.see_prompt_after("You said")
-    started.press("/clear", "Enter")
+    started.press("/cls", "Enter")
     started.wait_for(lambda screen: "You said" not in screen)
+    started.press("/history", "Enter")
+    started.see_prompt_after("hello")
+
+
+def test_clear_begins_a_session_on_a_clear_screen(started: Terminal) -> None:
+    started.press("hello", "Enter")
+    started.see_prompt_after("You said")
+    started.press("/clear", "Enter")
+    screen = started.see_prompt_after("A new session.")
+    assert "You said" not in screen
+    session = re.search(r"/resume (\w+) goes back", screen)
+    assert session
+    started.press(f"/resume {session[1]}", "Enter")
+    started.see_prompt_after("You said 'hello'.")
+
+
+def test_quit_leaves(started: Terminal) -> None:
+    started.press("/quit", "Enter")
+    started.wait_for_text("EXIT 0")
 
 
 def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal) -> None:

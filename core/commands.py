@@ -99,9 +99,14 @@ class Commands(Feature):
     def help(self, _: str) -> Card:
         rows: list[Row] = list(self._context.commands.help_rows())
         if self._context.runs_shell_escapes:
+            rows += self._context.commands.shortcut_rows()
             rows.append(("!COMMAND", phrase("Run it as yours, outside the sandbox.")))
             rows.append(("!!COMMAND", phrase("The same, and the model hears nothing of it.")))
         return TableCard(phrase("Commands"), tuple(rows))
+
+    @command("/keys", "Show the keys.", is_concurrent=True, shortcut="?？")
+    def keys(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/keys", effect="keys")
 
     @command(
         "/status",

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from core.conversation.messages import SHELL_ESCAPE
+from core.conversation.messages import MEMORY_MARKS, SHELL_ESCAPE
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def as_paste(text: bytes) -> bytes:
 
 def as_typed(text: str) -> bytes:
     """Return what puts *text*, which the person typed before, into a line as theirs again."""
-    if text.startswith(SHELL_ESCAPE):
-        return SHELL_ESCAPE.encode() + as_paste(text.removeprefix(SHELL_ESCAPE).encode())
+    if text.startswith((SHELL_ESCAPE, *MEMORY_MARKS)):
+        return text[0].encode() + as_paste(text[1:].encode())
     return as_paste(text.encode())
 
 

@@ -12,7 +12,7 @@ from typing import assert_never
 from rich.console import Console
 from rich.text import Text
 
-from core.cards import LinksCard
+from core.cards import Card, LinksCard
 from core.commands import Commands
 from core.events import (
     ApprovalAsked,
@@ -332,8 +332,8 @@ class CliScreen:
         if is_cleared and self._display.is_live:
             self._display.console.clear()
             self._display.mark_blank()
-        if event.card:
-            self._scrollback.print(self._renderer.answer(event.card, ok=event.ok))
+        if card := _keys_card() if event.effect == "keys" else event.card:
+            self._scrollback.print(self._renderer.answer(card, ok=event.ok))
 
     def _on_turn_finished(self, event: TurnFinished) -> None:
         self._scrollback.flush()
@@ -378,3 +378,9 @@ class CliScreen:
         self._scrollback.print_blocks()
         self._display.draw()
         self._drawn_at = time.monotonic()
+
+
+def _keys_card() -> Card:
+    from modules.cli.render.keys import KEYS_CARD  # hardly ever needed
+
+    return KEYS_CARD

@@ -30,7 +30,7 @@ from core.cards import (
     TreeCard,
     TreeEntry,
 )
-from core.conversation.messages import User, Wire
+from core.conversation.messages import MEMORY_MARKS, User, Wire
 from core.feature import Feature, command
 from core.hooks import ProvidesNews
 from core.tools import Outcome, Risk, RunningTool, ToolError, tool
@@ -190,6 +190,10 @@ class FakeTools(Feature):
     @command("/note PATH TEXT", "Keep a note on a file.")
     def note(self, rest: str) -> Card:
         return TextCard("note", rest)
+
+    @command("/remember TEXT", "Keep TEXT.", is_concurrent=True, shortcut=MEMORY_MARKS)
+    def keep(self, rest: str) -> Card:
+        return TextCard("Kept", rest)
 
     @command("/table", "Show a table.")
     def table(self, _: str) -> Card:

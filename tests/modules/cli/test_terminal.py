@@ -377,6 +377,37 @@ def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal
     started.wait_for_text("Nothing here runs commands.")
 
 
+def test_only_a_typed_line_behind_the_mark_is_remembered(started: Terminal) -> None:
+    started.paste("# use tabs")
+    started.press("Enter")
+    started.wait_for_text("You said ' # use tabs'.")
+    started.paste("# Plan\n- one")
+    started.press("Enter")
+    started.wait_for_text(r"You said '# Plan\n- one'.")
+    started.press("#use tabs", "Enter")
+    started.see_prompt_after("Kept\nuse tabs")
+
+
+def test_a_question_mark_alone_shows_the_keys(started: Terminal) -> None:
+    started.press("?", "Enter")
+    started.see_prompt_after("Ctrl-Z")
+    started.press("what?", "Enter")
+    started.see_prompt_after("You said 'what?'.")
+
+
+def test_keys_are_shown_and_lines_remembered_while_a_turn_runs(
+    started: Terminal, tmp_path: Path
+) -> None:
+    started.press("pausing", "Enter")
+    started.wait_for_text("Waiting for the model")
+    started.press("?", "Enter")
+    started.wait_for_text("Ctrl-Z")
+    started.press("#use tabs", "Enter")
+    started.wait_for_text("Kept\nuse tabs")
+    create_files(tmp_path, "go")
+    started.see_prompt_after("after a while")
+
+
 def test_what_happened_as_a_turn_ended_is_told_above_the_next_prompt(started: Terminal) -> None:
     started.press("news", "Enter")
     started.see_prompt_after("Preview of port 8000: http://late/")

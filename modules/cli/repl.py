@@ -207,6 +207,7 @@ class Repl:
             run=run,
             show=screen.show_typed,
             keep=self._queue.add,
+            stop=terminal.stop.set,
         )
 
     def _restore_queue(self) -> None:

@@ -293,7 +293,7 @@ class AttachClient:
                 stop.set()
             stack.enter_context(self._screen.turn())
             if self._is_terminal:
-                stack.enter_context(self._typeahead_listener().listening())
+                stack.enter_context(self._typeahead_listener(stop).listening())
             while self._unshown:
                 self._show(self._unshown.pop(0))
             while True:
@@ -308,7 +308,7 @@ class AttachClient:
         if stop.is_set() and self._typed_ahead.return_to_draft():
             self._say_unsent()
 
-    def _typeahead_listener(self) -> TypeAheadListener:
+    def _typeahead_listener(self, stop: Stop) -> TypeAheadListener:
         """Return what sends the lines that are typed meanwhile: the server runs or queues them."""
         return TypeAheadListener(
             sys.stdin.fileno(),
@@ -317,6 +317,7 @@ class AttachClient:
             is_wanted=lambda line: bool(line) and line not in EXIT_WORDS,
             run=self._send_meanwhile,
             show=self._screen.show_typed,
+            stop=stop.set,
         )
 
     def _send_meanwhile(self, line: str) -> None:

@@ -13,6 +13,7 @@
                    see a prompt.
 - heading          The first line of a call: what is done to what, then figures that must not be cut
                    off.
+- keys             The keys of the terminal, as its help shows them.
 - live             The lower end of a terminal: what is said for good, and below it a few lines that
                    change.
 - live_region      The few lines at the end of the screen that change while a turn runs.

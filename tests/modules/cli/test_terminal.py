@@ -198,12 +198,23 @@ def test_ctrl_c_stops_a_running_program(started: Terminal) -> None:
     started.wait_for_text("You said 'hello'.")
 
 
-def test_ctrl_c_stops_a_silent_model(started: Terminal) -> None:
+@pytest.mark.parametrize("key", ["C-c", "Escape"])
+def test_a_key_stops_a_silent_model(started: Terminal, key: str) -> None:
     started.press("silent", "Enter")
     started.wait_for_text("Waiting for the model")
-    started.press("C-c")
+    started.press(key)
     screen = started.see_prompt_after("■ Stopped.")
     assert "Waiting" not in screen
+
+
+def test_keys_that_begin_with_escape_stop_nothing(started: Terminal, tmp_path: Path) -> None:
+    started.press("pausing", "Enter")
+    started.wait_for_text("Waiting for the model")
+    started.press("ne", "Left", "M-x", "o", "Right", "xt", "F5")
+    started.wait_for_text("› noext")
+    create_files(tmp_path, "go")
+    started.see_prompt_after("after a while")
+    started.wait_for_text("› noext")
 
 
 def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:

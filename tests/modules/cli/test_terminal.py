@@ -419,6 +419,24 @@ def test_keys_are_shown_and_lines_remembered_while_a_turn_runs(
     started.see_prompt_after("after a while")
 
 
+def test_a_message_is_written_in_the_persons_editor(terminal: Terminal, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\ncat "$1" >> {tmp_path}/seen\ncat {tmp_path}/wanted > "$1"\n')
+    editor.chmod(0o700)
+    (tmp_path / "wanted").write_text("one\ntwo\n")
+    terminal.start(tmp_path, EDITOR=str(editor), VISUAL=str(editor))
+    terminal.press("half a line", "C-x", "C-e")
+    terminal.wait_for_text("› one\n  two\n")
+    assert (tmp_path / "seen").read_text() == "half a line"
+    terminal.press("Enter")
+    terminal.see_prompt_after(r"You said 'one\ntwo'.")
+    (tmp_path / "wanted").write_text("!touch ran\n")
+    terminal.press("C-x", "C-e")
+    terminal.wait_for_text("›  !touch ran")
+    terminal.press("Enter")
+    terminal.see_prompt_after("You said ' !touch ran'.")
+
+
 def test_what_happened_as_a_turn_ended_is_told_above_the_next_prompt(started: Terminal) -> None:
     started.press("news", "Enter")
     started.see_prompt_after("Preview of port 8000: http://late/")

@@ -31,6 +31,7 @@
                    cache had.
 - screen           The terminal screen: draws every event of a turn, and asks where a person must be
                    asked.
+- recent           What was shown in part, or not at all: calls with their results, and thoughts.
 - receipts         Receipts below an answer: what was run, what that stands for, and claims without
                    any.
 - scrollback       The part printed for good, in the order in which it came: the model's text, and

@@ -40,14 +40,14 @@ from core.feature import name_of
 from modules.cli.input.approval_input import Approver
 from modules.cli.render.approval_view import ApprovalView
 from modules.cli.render.call_titles import CallTitles
-from modules.cli.render.card_renderer import BRIEF_ROWS, INDENT, CardRenderer
+from modules.cli.render.card_renderer import CardRenderer
 from modules.cli.render.citations import source_lines
 from modules.cli.render.live import LiveDisplay
-from modules.cli.render.live_region import PROGRAM_ROWS, LiveCall, LiveRegion
+from modules.cli.render.live_region import LiveCall, LiveRegion
 from modules.cli.render.markdown import WrappedText
 from modules.cli.render.plain_cards import duration, picture_phrase, usage_parts
-from modules.cli.render.program_view import ProgramCall, RecentPrograms
 from modules.cli.render.receipts import receipt_lines
+from modules.cli.render.recent import RecentCall, RecentItems, RecentThought
 from modules.cli.render.scrollback import Scrollback
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -82,9 +82,10 @@ class CliScreen:
         self._is_practice = is_practice
         self._yuan = yuan
         self._renderer = CardRenderer(translator, titles, has_show_all_key=approver is not None)
-        self._programs = RecentPrograms()
         self._live_region = LiveRegion(translator, self._renderer)
         self._display = LiveDisplay(console, self._live_region)
+        self._recent = RecentItems(self._renderer, self._display.rows)
+        self._thought: list[str] = []
         self._scrollback = Scrollback(self._display, self._live_region.blocks)
         self._lock = threading.RLock()
         self._drawn_at = 0.0
@@ -165,24 +166,16 @@ class CliScreen:
                 self._answer(answer)
 
     def show_all(self) -> None:
-        """Print whole the newest program that was cut, the next time the one before it, and so on.
+        """Print whole the newest card or thought that was cut, the next time the one before it.
 
         May be called from any thread, in a turn and between two.
         """
         with self._lock:
-            program = self._programs.next(self._is_cut)
-            if program is None:
+            if (parts := self._recent.next(sys.maxsize)) is None:
                 return
-            head = self._renderer.head(program.name, program.arguments, mark=("▾", "dim"))
-            body = self._renderer.program(program.text, program.language, sys.maxsize)
-            self._scrollback.print_card(head, self._renderer.indented(body))
+            self._scrollback.print_card(*parts)
             if self._live_region() is None:  # a prompt stands there, as at the end of a turn
                 self._display.write("", gap=False)
-
-    def _is_cut(self, program: ProgramCall) -> bool:
-        rows = PROGRAM_ROWS if self._live_region.call else BRIEF_ROWS
-        shown = self._renderer.program(program.text, program.language, rows)
-        return shown.is_cut(self._display.console.width - 1 - INDENT)
 
     def replay(self, events: Iterable[Event]) -> None:
         """Show a turn of an earlier time, with what was asked for."""
@@ -205,10 +198,12 @@ class CliScreen:
             case TurnStarted():
                 self._on_turn_started(event)
             case StepStarted():
+                self._thought.clear()
                 self._scrollback.has_text = False
                 self._set_activity(phrase("Waiting for the model"))
             case ThinkingDelta():
                 self._live_region.think(event.text)
+                self._thought.append(event.text)
                 self._set_activity(phrase("Thinking"))
             case ThinkingFinished():
                 self._end_thinking(event.seconds)
@@ -258,7 +253,11 @@ class CliScreen:
 
     def _end_thinking(self, seconds: float) -> None:
         self._live_region.end_thinking()
-        self._scrollback.print(self._dim(phrase("Thought {time}", time=duration(seconds))))
+        heading = phrase("Thought {time}", time=duration(seconds))
+        self._scrollback.print(self._dim(heading))
+        text, self._thought = "".join(self._thought), []
+        if text.strip():
+            self._recent.add(RecentThought(text, heading))
 
     def _print_conclusion(self, text: str) -> None:
         first = clean(text).strip().partition("\n")[0]
@@ -271,7 +270,7 @@ class CliScreen:
 
     def _on_tool_started(self, event: ToolStarted) -> None:
         self._scrollback.flush()
-        self._programs.add(event.name, event.arguments)
+        self._recent.add(RecentCall(event.name, event.arguments))
         self._live_region.call = LiveCall(
             event.name, event.arguments, is_revised=event.is_revised, tier=event.tier
         )
@@ -289,6 +288,7 @@ class CliScreen:
 
     def _on_tool_finished(self, event: ToolFinished) -> None:
         call, self._live_region.call = self._live_region.call, None
+        self._recent.finish(event.card, event.state)
         if isinstance(event.card, LinksCard):
             self._scrollback.sources |= {
                 one.n: visible(one.url) for one in event.card.links if one.n
@@ -312,6 +312,7 @@ class CliScreen:
 
     def _on_retrying(self, event: Retrying) -> None:
         self._scrollback.discard()
+        self._thought.clear()
         self._live_region.end_thinking()
         self._print_mark("↻", "yellow", event.reason)
         if self._scrollback.has_text:

@@ -330,7 +330,7 @@ class CliScreen:
 
     def _answer(self, event: CommandAnswered) -> None:
         is_cleared = event.effect == "clear" or event.command == name_of(Commands.clear)
-        if is_cleared and self._display.is_live:
+        if is_cleared and event.ok and self._display.is_live:
             self._display.console.clear()
             self._display.mark_blank()
         if card := _keys_card() if event.effect == "keys" else event.card:

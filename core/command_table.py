@@ -36,6 +36,31 @@ class CommandTable(Mapping[str, Command]):
         others = {name: _as_command(prompt) for name, prompt in self._others().items()}
         return {**self._own, **{n: one for n, one in others.items() if n not in self._own}}
 
+    def expand(self, line: str) -> str:
+        """Return *line* with the command that it is short for written out, else as it is.
+
+        More than one line, or the same character twice, as in Markdown, is a message.
+        """
+        mark, rest = line[:1], line[1:].strip()
+        if not mark or "\n" in line.strip() or rest[:1] == mark:
+            return line
+        for command in self._own.values():
+            takes_rest = " " in command.usage
+            if mark in command.spec.shortcut and (takes_rest or not rest):
+                return f"{command.name} {rest}".rstrip()
+        return line
+
+    def shortcut_rows(self) -> list[tuple[str, Phrase]]:
+        """Return what may be typed in the place of a command, and which it is."""
+        return [
+            (
+                f"{command.spec.shortcut[0]}{command.usage.partition(' ')[2].strip('[]')}",
+                phrase("The same as {command}.", command=command.usage),
+            )
+            for command in self._own.values()
+            if command.spec.shortcut
+        ]
+
     def help_rows(self) -> list[tuple[str, Phrase]]:
         """Return the usage and the help of each, those that are not ours at the end."""
         rows = [(command.usage, command.help) for command in self.values()]

@@ -99,9 +99,14 @@ class Commands(Feature):
     def help(self, _: str) -> Card:
         rows: list[Row] = list(self._context.commands.help_rows())
         if self._context.runs_shell_escapes:
+            rows += self._context.commands.shortcut_rows()
             rows.append(("!COMMAND", phrase("Run it as yours, outside the sandbox.")))
             rows.append(("!!COMMAND", phrase("The same, and the model hears nothing of it.")))
         return TableCard(phrase("Commands"), tuple(rows))
+
+    @command("/keys", "Show the keys.", is_concurrent=True, shortcut="?？")
+    def keys(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/keys", effect="keys")
 
     @command(
         "/status",
@@ -181,8 +186,22 @@ class Commands(Feature):
         leads_to="new",
     )
     def new(self, _: str) -> CommandAnswered:
+        return self._begin_session("/new")
+
+    @command(
+        "/clear",
+        "Begin a new session on a clear screen.",
+        leads_to="new",
+    )
+    def clear(self, _: str) -> CommandAnswered:
+        return self._begin_session("/clear")
+
+    def _begin_session(self, name: str) -> CommandAnswered:
+        before = self._context.session
         self._context.new()
-        return CommandAnswered("/new", TextCard(phrase("A new session.")), effect="session")
+        way_back = phrase("/resume {id} goes back to the last one.", id=before) if before else ""
+        card = TextCard(phrase("A new session."), way_back)
+        return CommandAnswered(name, card, effect="session")
 
     @command(
         "/search TEXT",
@@ -340,13 +359,17 @@ class Commands(Feature):
     def stop(self, _: str) -> Card:
         return TextCard(phrase("Nothing is running."))
 
-    @command("/clear", "Clear the screen; the session stays.")
-    def clear(self, _: str) -> CommandAnswered:
-        return CommandAnswered("/clear", effect="clear")
+    @command("/cls", "Clear the screen; the session stays.")
+    def cls(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/cls", effect="clear")
 
     @command("/exit", "Leave Onefold.")
     def exit(self, _: str) -> CommandAnswered:
         return CommandAnswered("/exit", effect="exit")
+
+    @command("/quit", "Leave Onefold.")
+    def quit(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/quit", effect="exit")
 
     def _status_rows(self) -> list[Row]:
         context = self._context

@@ -225,7 +225,7 @@ class CommandAnswered:
     command: str
     card: Card | None = None
     ok: bool = True
-    effect: Literal["", "clear", "exit", "session"] = ""
+    effect: Literal["", "clear", "exit", "keys", "session"] = ""
     changes: tuple[Change, ...] = ()
 
 

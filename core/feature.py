@@ -226,6 +226,8 @@ class CommandSpec:
     the line as well. Where there are none it is answered at once."""
     button: str = ""
     """What the buttons of the page call it by."""
+    shortcut: str = ""
+    """The characters each of which, typed at the beginning of a line, stands for its name."""
     completes: str = ""
     """The method that returns the words that may be typed next; takes those before them.
     Without one they are the choices in *usage*."""

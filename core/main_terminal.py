@@ -123,6 +123,10 @@ class MainTerminal:
             self._run_line(replace_lone_surrogates(line), pictures, tuple(queued))
         )
 
+    def expand(self, line: str) -> str:
+        """Return *line* with the command written out that a person, typing, was short for."""
+        return self.commands.expand(line) if self.runs_shell_escapes else line
+
     def _with_observer(self, turn: Turn) -> Turn:
         return observe(turn, self.observer) if self.observer else turn
 
@@ -133,6 +137,8 @@ class MainTerminal:
         from core.loop.turn import run_turn  # a prompt is there sooner without it
 
         pictures = tuple(self.load_pictures(line) if attached is None else attached)
+        if not pictures:
+            line = self.expand(line)
         if line.startswith("/") and not pictures:
             if prompt := self._prompt_of(line):
                 yield from self._run_prompt(line, prompt, queued)

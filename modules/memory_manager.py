@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cards import Card, TableCard, TextCard
-from core.conversation.messages import ToolResult, User
+from core.conversation.messages import MEMORY_MARKS, ToolResult, User
 from core.events import Informed
 from core.feature import Feature, Section, SessionHandle, command
 from core.hooks import (
@@ -149,6 +149,7 @@ class Memory(
         "/remember [TEXT]",
         "Remember TEXT for every later session of this project, or what was just offered.",
         is_concurrent=True,
+        shortcut=MEMORY_MARKS,
     )
     def remember_command(self, argument: str) -> Card:
         text = argument or (self._offer.line if self._offer else "")

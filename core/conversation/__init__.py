@@ -59,6 +59,7 @@ EXPORTS = {
         "Assistant",
         "Context",
         "Effort",
+        "MEMORY_MARKS",
         "Record",
         "ResultState",
         "SHELL_ESCAPE",

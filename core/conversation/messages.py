@@ -25,11 +25,14 @@ wire puts them where its servers take them (for this one `utils.llm.openai_api.w
 
 SHELL_ESCAPE = "!"
 """The beginning of a typed line that is run as the person's own command."""
+MEMORY_MARKS = "#＃"
+"""The characters with which a typed line begins that is remembered; several lines are not."""
 
 
 def as_message(text: str) -> str:
     """Return *text* so that it is said to the model, whatever it begins with."""
-    return f" {text}" if text.startswith(SHELL_ESCAPE) else text
+    is_remembered = text.startswith(tuple(MEMORY_MARKS)) and "\n" not in text.strip()
+    return f" {text}" if is_remembered or text.startswith(SHELL_ESCAPE) else text
 
 
 def shell_escape_name(*, is_private: bool) -> str:

@@ -45,7 +45,10 @@ THINKING: Mapping[Mode, tuple[Phrase, Phrase]] = {
 }
 MODE: Literal["mode"] = "mode"
 ConfigOptions = list[SessionConfigOptionSelect | SessionConfigOptionBoolean]
-_OF_THE_SCREEN = {name_of(Commands.clear), name_of(Commands.exit), name_of(Commands.stop)}
+_OF_THE_SCREEN = {
+    name_of(method)
+    for method in (Commands.cls, Commands.exit, Commands.keys, Commands.quit, Commands.stop)
+}
 """The commands that are the client's own to do."""
 
 

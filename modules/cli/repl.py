@@ -190,6 +190,7 @@ class Repl:
         terminal = self._terminal
 
         def run(line: str) -> None:
+            line = terminal.expand(line)
             if line == name_of(Commands.stop):
                 terminal.stop.set()
                 return
@@ -202,10 +203,11 @@ class Repl:
             sys.stdin.fileno(),
             self._typed_ahead,
             may_listen=lambda: not screen.is_asking,
-            is_wanted=lambda line: terminal.is_in_turn and is_command(line),
+            is_wanted=lambda line: terminal.is_in_turn and is_command(terminal.expand(line)),
             run=run,
             show=screen.show_typed,
             keep=self._queue.add,
+            stop=terminal.stop.set,
         )
 
     def _restore_queue(self) -> None:

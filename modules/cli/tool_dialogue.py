@@ -28,7 +28,7 @@ from utils.text.tokens import estimate_tokens
 
 _PROMPT = "tools> "
 _MORE = "…      "
-_LEAVING = (*EXIT_WORDS, name_of(Commands.exit))
+_LEAVING = (*EXIT_WORDS, name_of(Commands.exit), name_of(Commands.quit))
 
 
 class ToolDialogue:

@@ -83,11 +83,13 @@ export class App extends Store {
     const seen = new Set(events.map((event) => event.cmd).filter(Boolean));
     const outbox = this.state.outbox.filter(({ cmd }) => !seen.has(cmd));
     for (const { cmd } of this.state.outbox) if (seen.has(cmd)) noteSent(session, cmd);
+    const asked = new Set(this.state.outbox.map(({ cmd }) => cmd));
     this.setState({ transcript, outbox, isReady: true });
     if (!fresh) events.forEach((event) => this.emit("event", event));
     if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
       this.notice(t("The page stays; close the tab when you like."));
     }
+    if (events.some((event) => event.effect === "keys" && asked.has(event.cmd))) this.emit("keys");
   }
 
   #stateCame(state) {

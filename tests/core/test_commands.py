@@ -141,13 +141,21 @@ def test_what_is_always_allowed_has_rows_of_its_own_in_the_status() -> None:
 
 def test_commands_need_no_session_and_make_none() -> None:
     main = terminal()
-    for line in ("/help", "/status", "/cost", "/history", "/sessions", "/new"):
+    for line in ("/help", "/status", "/cost", "/history", "/sessions", "/new", "/clear"):
         assert only(run_turn(main, line)).ok, line
     assert main.session == ""
 
 
-@pytest.mark.parametrize(("line", "effect"), [("/clear", "clear"), ("/exit", "exit"),
-                                              ("/new", "session")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "effect"),
+    [
+        ("/cls", "clear"),
+        ("/exit", "exit"),
+        ("/quit", "exit"),
+        ("/clear", "session"),
+        ("/new", "session"),
+    ],
+)
 def test_what_a_screen_must_do_itself_is_an_effect(line: str, effect: str) -> None:
     assert only(run_turn(terminal(), line)).effect == effect
 

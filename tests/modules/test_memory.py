@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.cards import TableCard, TextCard
+from core.events import CommandAnswered
 from core.tools import Tool, ToolError
 from modules.memory.memory_items import items_of
 from modules.memory.task_memory import TaskMemory
@@ -244,3 +245,22 @@ def test_a_hostile_line_of_any_length_is_read_in_one_pass(
     memory.before_request()
     assert "mine" not in told(memory)
     assert "Empty" not in told(memory)
+
+
+@pytest.mark.parametrize("line", ["#use tabs", "# use tabs", "＃ use tabs "])
+def test_a_typed_line_behind_the_mark_is_remembered(tmp_path: Path, line: str) -> None:
+    with assembled_terminal(tmp_path, runs_shell_escapes=True) as env:
+        (answer,) = run_turn(env.terminal, line)
+        assert isinstance(answer, CommandAnswered)
+        assert (answer.command, answer.ok) == ("/remember", True)
+        assert "use tabs" in env.data.memory.read_text()
+
+
+@pytest.mark.parametrize("line", ["# Plan\n- one", "## Plan", " # Plan", "#", "C# is meant"])
+def test_markdown_and_what_is_not_typed_is_never_remembered(tmp_path: Path, line: str) -> None:
+    with assembled_terminal(tmp_path, text_reply("Yes."), runs_shell_escapes=True) as env:
+        run_turn(env.terminal, line)
+        assert not env.data.memory.exists()
+    with assembled_terminal(tmp_path, text_reply("Yes.")) as env:
+        run_turn(env.terminal, "# use tabs")
+        assert not env.data.memory.exists()

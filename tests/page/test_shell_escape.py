@@ -39,3 +39,33 @@ def test_what_is_pasted_is_a_message_and_never_run(served_page: ServedPage) -> N
     message(page).press("Control+V")
     message(page).press("Enter")
     wait_until(page, (served_page.project / "ran").exists)
+
+
+def test_a_question_mark_shows_the_keys_and_the_memory_mark_remembers(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    send(page, "?")
+    keys = page.get_by_role("dialog")
+    expect(keys.get_by_text("Open a file")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
+    send(page, "# use tabs")
+    expect(page.get_by_text("Remembered", exact=True)).to_be_visible()
+    send(page, "/memory")
+    expect(page.get_by_role("cell", name="use tabs")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Remembered", exact=True)).to_be_visible()
+    expect(keys).to_have_count(0)
+
+
+def test_a_pasted_heading_is_a_message(served_page: ServedPage) -> None:
+    served_page.model.replies += [text_reply("One."), text_reply("Two.")]
+    page = served_page.open()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for text, value in (("# Plan", " # Plan"), ("# Plan\n- one", "# Plan\n- one")):
+        page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        message(page).press("Control+V")
+        expect(message(page)).to_have_value(value)
+        message(page).press("Enter")
+    expect(page.get_by_text("Two.", exact=True)).to_be_visible()

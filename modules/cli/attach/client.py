@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.cards import TextCard
 from core.commands import Commands
 from core.conversation.messages import as_message
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnStarted
@@ -39,7 +40,7 @@ from utils.waiting import Stop
 if TYPE_CHECKING:
     from modules.cli.attach.attached_prompt import AttachedPrompt
 
-EXIT_WORDS = ("exit", "quit", name_of(Commands.exit))
+EXIT_WORDS = ("exit", "quit", name_of(Commands.exit), name_of(Commands.quit))
 
 
 def attach(data: Path, port: int, translator: Translator, *, session: str | None = None) -> int:
@@ -199,8 +200,9 @@ class AttachClient:
 
     def _say_switched(self, text: str) -> None:
         """Say where the command *text* has led."""
-        if text.split()[0] == name_of(Commands.new):
-            self._screen.say(phrase("A new session."), "bold")
+        name = text.split()[0]
+        if name in (name_of(Commands.new), name_of(Commands.clear)):
+            self._screen.show(CommandAnswered(name, TextCard(phrase("A new session."))))
         else:
             turns = self._session.state["turn"]
             notice = phrase("Session {id} goes on, turns: {n}.", id=self._session.id, n=turns)
@@ -291,7 +293,7 @@ class AttachClient:
                 stop.set()
             stack.enter_context(self._screen.turn())
             if self._is_terminal:
-                stack.enter_context(self._typeahead_listener().listening())
+                stack.enter_context(self._typeahead_listener(stop).listening())
             while self._unshown:
                 self._show(self._unshown.pop(0))
             while True:
@@ -306,7 +308,7 @@ class AttachClient:
         if stop.is_set() and self._typed_ahead.return_to_draft():
             self._say_unsent()
 
-    def _typeahead_listener(self) -> TypeAheadListener:
+    def _typeahead_listener(self, stop: Stop) -> TypeAheadListener:
         """Return what sends the lines that are typed meanwhile: the server runs or queues them."""
         return TypeAheadListener(
             sys.stdin.fileno(),
@@ -315,6 +317,7 @@ class AttachClient:
             is_wanted=lambda line: bool(line) and line not in EXIT_WORDS,
             run=self._send_meanwhile,
             show=self._screen.show_typed,
+            stop=stop.set,
         )
 
     def _send_meanwhile(self, line: str) -> None:

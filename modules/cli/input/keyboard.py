@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from core.conversation.messages import SHELL_ESCAPE
+from core.conversation.messages import MEMORY_MARKS, SHELL_ESCAPE
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def as_paste(text: bytes) -> bytes:
 
 def as_typed(text: str) -> bytes:
     """Return what puts *text*, which the person typed before, into a line as theirs again."""
-    if text.startswith(SHELL_ESCAPE):
-        return SHELL_ESCAPE.encode() + as_paste(text.removeprefix(SHELL_ESCAPE).encode())
+    if text.startswith((SHELL_ESCAPE, *MEMORY_MARKS)):
+        return text[0].encode() + as_paste(text[1:].encode())
     return as_paste(text.encode())
 
 
@@ -166,6 +166,8 @@ class TypedAhead:
 
     def __init__(self) -> None:
         self.on_entered: Callable[[Sequence[str]], object] = lambda _entered: None
+        self.on_escape: Callable[[], object] = lambda: None
+        """Called, in that thread as well, when Escape was pressed alone."""
         self.leave_screen: Callable[[], AbstractContextManager[None]] = nullcontext
         """Leaves the end of the screen to the shell while we are suspended."""
         self.show_all: Callable[[], object] = lambda: None
@@ -194,10 +196,17 @@ class TypedAhead:
         Nothing is read once *may_read* says no.
         """
         with self._lock:
-            if not may_read() or not select.select([descriptor], [], [], seconds)[0]:
+            if not may_read():
                 return b""
-            typed = read_burst(descriptor)
-            entered = self._feed(typed, came_at_once=True)
+            has_typed = bool(select.select([descriptor], [], [], seconds)[0])
+            is_escaped = not has_typed and self._line is not None and self._line.take_escape()
+            if has_typed:
+                typed = read_burst(descriptor)
+                entered = self._feed(typed, came_at_once=True)
+        if is_escaped:
+            self.on_escape()
+        if not has_typed:
+            return b""
         self._notify(entered)
         return typed or None
 
@@ -208,6 +217,12 @@ class TypedAhead:
         with self._lock:
             entered = self._feed(typed, came_at_once=came_at_once)
         self._notify(entered)
+
+    def forget_escape(self) -> None:
+        """Take note that an Escape so far was for what is over by now."""
+        with self._lock:
+            if self._line:
+                self._line.forget_escape()
 
     def _notify(self, entered: Sequence[str]) -> None:
         """Have others do what the keys just heard ask for; not while the lock is held."""

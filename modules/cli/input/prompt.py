@@ -12,6 +12,7 @@ from prompt_toolkit.application import get_app_session, run_in_terminal
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
+from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Filter, has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
@@ -77,6 +78,7 @@ class Prompt:
             completer=completer,
             complete_in_thread=True,
             enable_suspend=True,
+            tempfile_suffix=".md",
             history=history,
             key_bindings=line_key_bindings(self._interrupt, lambda: self._typed_ahead.show_all()),
             bottom_toolbar=self._toolbar,
@@ -211,6 +213,10 @@ def line_key_bindings(
     def _complete(event: KeyPressEvent) -> None:
         complete(event.current_buffer)
 
+    @keys.add("c-x", "c-e", filter=in_line)
+    def _edit(event: KeyPressEvent) -> None:
+        open_in_editor(event.current_buffer)
+
     @keys.add("c-o", filter=in_line)
     def _show_all(_event: KeyPressEvent) -> None:
         run_in_terminal(show_all)
@@ -221,6 +227,21 @@ def line_key_bindings(
         interrupt(event)
 
     return keys
+
+
+def open_in_editor(buffer: Buffer) -> None:
+    """Let the person change the line in their editor; Enter sends what comes back.
+
+    What begins like a command of theirs there, and did not before, is a message, as when pasted.
+    """
+    before = buffer.text
+
+    def keep_message(_: object) -> None:
+        if buffer.text[:1] != before[:1]:
+            text = pasted_text("", buffer.text)
+            buffer.document = Document(text, len(text))
+
+    buffer.open_in_editor().add_done_callback(keep_message)
 
 
 def _arrows(in_line: Filter) -> KeyBindings:

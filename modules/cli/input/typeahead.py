@@ -17,7 +17,8 @@ class TypeAheadListener:
 
     *may_listen* says whether nobody else wants the keyboard: else that one hears for us. Of each
     line that is entered meanwhile and *is_wanted*, *run* is called from a thread of ours, and
-    *keep* of every other one; *show* gets what waits, and last what is being typed.
+    *keep* of every other one; *show* gets what waits, and last what is being typed. Escape is for
+    *stop*.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class TypeAheadListener:
         run: Callable[[str], object],
         show: Callable[[Sequence[str]], object],
         keep: Callable[[str], object] = lambda _: None,
+        stop: Callable[[], object] = lambda: None,
     ) -> None:
         self._descriptor = descriptor
         self._typed_ahead = typed_ahead
@@ -38,20 +40,24 @@ class TypeAheadListener:
         self._run = run
         self._show = show
         self._keep = keep
+        self._stop = stop
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Listen until this ends."""
         finished = threading.Event()
         thread = threading.Thread(target=self._listen, args=(finished,), name="beside", daemon=True)
-        previous, self._typed_ahead.on_entered = self._typed_ahead.on_entered, self._on_entered
+        typed_ahead = self._typed_ahead
+        typed_ahead.forget_escape()
+        previous = typed_ahead.on_entered, typed_ahead.on_escape
+        typed_ahead.on_entered, typed_ahead.on_escape = self._on_entered, self._stop
         thread.start()
         try:
             yield
         finally:
             finished.set()
             thread.join()
-            self._typed_ahead.on_entered = previous
+            typed_ahead.on_entered, typed_ahead.on_escape = previous
             self._show(())
 
     def _listen(self, finished: threading.Event) -> None:

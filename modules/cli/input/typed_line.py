@@ -60,6 +60,19 @@ class TypedLine:
         wants_all, self._wants_all = self._wants_all, False
         return wants_all
 
+    def take_escape(self) -> bool:
+        """Return whether Escape was pressed alone since this was asked last: nothing follows it."""
+        if time.monotonic() - self._fed_at < ESCAPE_ALONE_SECONDS:
+            return False
+        self._parser.flush()
+        presses, self._keys[:] = list(self._keys), ()
+        return [press.key for press in presses] == [Keys.Escape]
+
+    def forget_escape(self) -> None:
+        """Take an Escape that came last for a key that nobody waits for any more."""
+        self._parser.flush()
+        self._keys.clear()
+
     def take_draft(self) -> str:
         """Forget the draft, and return it."""
         text = self._buffer.text

@@ -13,6 +13,7 @@
                    see a prompt.
 - heading          The first line of a call: what is done to what, then figures that must not be cut
                    off.
+- keys             The keys of the terminal, as its help shows them.
 - live             The lower end of a terminal: what is said for good, and below it a few lines that
                    change.
 - live_region      The few lines at the end of the screen that change while a turn runs.
@@ -30,6 +31,7 @@
                    cache had.
 - screen           The terminal screen: draws every event of a turn, and asks where a person must be
                    asked.
+- recent           What was shown in part, or not at all: calls with their results, and thoughts.
 - receipts         Receipts below an answer: what was run, what that stands for, and claims without
                    any.
 - scrollback       The part printed for good, in the order in which it came: the model's text, and

@@ -117,24 +117,30 @@ class CardRenderer:
         return MARKS[state]
 
     def result(
-        self, card: Card, state: ResultState, head: Heading, command: str = ""
+        self,
+        card: Card,
+        state: ResultState,
+        head: Heading,
+        command: str = "",
+        *,
+        rows: int = BRIEF_ROWS,
     ) -> RenderableType | None:
         """Return what stands below *head*, the first line of a finished call, or None.
 
         The *command* that it ran comes first where that line does not show all of it.
         """
-        body = self._result(card, state)
+        body = self._result(card, state, rows)
         if command and not (isinstance(card, RunCard) and "\n" in command):
-            parts = [self.indented(ShownIfCut(head, self.program(command, "bash", BRIEF_ROWS)))]
+            parts = [self.indented(ShownIfCut(head, self.program(command, "bash", rows)))]
             return Group(*parts, *([body] if body else []))
         return body
 
-    def _result(self, card: Card, state: ResultState) -> RenderableType | None:
+    def _result(self, card: Card, state: ResultState, rows: int) -> RenderableType | None:
         if isinstance(card, TextCard) and state != "done":
             return self.indented(self._failure(card, MARKS[state][1]))
         if self._remark(card, state):
             return None
-        body = self.card(card, rows=BRIEF_ROWS, is_result=True)
+        body = self.card(card, rows=rows, is_result=True)
         return None if body is None else self.indented(body)
 
     def _remark(self, card: Card | None, state: ResultState) -> str:

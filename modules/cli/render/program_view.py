@@ -5,7 +5,6 @@ The key is the same wherever it is offered: at a question, while the program run
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +15,6 @@ from rich.text import Text
 
 from modules.cli.render.markdown import code
 
-MAX_PROGRAMS = 50
-"""Programs that can still be shown whole."""
 _LANGUAGES = {"command": "bash", "code": "python"}
 """The arguments that are programs, and what they are written in."""
 
@@ -78,25 +75,3 @@ def program_of(name: str, arguments: Mapping[str, Any]) -> ProgramCall | None:
         if isinstance(text := arguments.get(key), str) and text.strip():
             return ProgramCall(name, arguments, text.strip("\n"), language)
     return None
-
-
-class RecentPrograms:
-    """The latest programs, the newest first; who asks on gets those before it in turn."""
-
-    def __init__(self) -> None:
-        self._all: deque[ProgramCall] = deque(maxlen=MAX_PROGRAMS)
-        self._shown_count = 0
-
-    def add(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """Take note of a call that begins."""
-        if program := program_of(name, arguments):
-            self._all.appendleft(program)
-            self._shown_count = 0
-
-    def next(self, is_cut: Callable[[ProgramCall], bool]) -> ProgramCall | None:
-        """Return the next one that *is_cut* says is not shown whole, after the last the first."""
-        cut_programs = [program for program in self._all if is_cut(program)]
-        if not cut_programs:
-            return None
-        self._shown_count += 1
-        return cut_programs[(self._shown_count - 1) % len(cut_programs)]

@@ -12,7 +12,8 @@ from typing import assert_never
 from rich.console import Console
 from rich.text import Text
 
-from core.cards import LinksCard
+from core.cards import Card, LinksCard
+from core.commands import Commands
 from core.events import (
     ApprovalAsked,
     CallDrafted,
@@ -35,17 +36,18 @@ from core.events import (
     Waiting,
     Warned,
 )
+from core.feature import name_of
 from modules.cli.input.approval_input import Approver
 from modules.cli.render.approval_view import ApprovalView
 from modules.cli.render.call_titles import CallTitles
-from modules.cli.render.card_renderer import BRIEF_ROWS, INDENT, CardRenderer
+from modules.cli.render.card_renderer import CardRenderer
 from modules.cli.render.citations import source_lines
 from modules.cli.render.live import LiveDisplay
-from modules.cli.render.live_region import PROGRAM_ROWS, LiveCall, LiveRegion
+from modules.cli.render.live_region import LiveCall, LiveRegion
 from modules.cli.render.markdown import WrappedText
 from modules.cli.render.plain_cards import duration, picture_phrase, usage_parts
-from modules.cli.render.program_view import ProgramCall, RecentPrograms
 from modules.cli.render.receipts import receipt_lines
+from modules.cli.render.recent import RecentCall, RecentItems, RecentThought
 from modules.cli.render.scrollback import Scrollback
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -80,9 +82,10 @@ class CliScreen:
         self._is_practice = is_practice
         self._yuan = yuan
         self._renderer = CardRenderer(translator, titles, has_show_all_key=approver is not None)
-        self._programs = RecentPrograms()
         self._live_region = LiveRegion(translator, self._renderer)
         self._display = LiveDisplay(console, self._live_region)
+        self._recent = RecentItems(self._renderer, self._display.rows)
+        self._thought: list[str] = []
         self._scrollback = Scrollback(self._display, self._live_region.blocks)
         self._lock = threading.RLock()
         self._drawn_at = 0.0
@@ -163,24 +166,16 @@ class CliScreen:
                 self._answer(answer)
 
     def show_all(self) -> None:
-        """Print whole the newest program that was cut, the next time the one before it, and so on.
+        """Print whole the newest card or thought that was cut, the next time the one before it.
 
         May be called from any thread, in a turn and between two.
         """
         with self._lock:
-            program = self._programs.next(self._is_cut)
-            if program is None:
+            if (parts := self._recent.next(sys.maxsize)) is None:
                 return
-            head = self._renderer.head(program.name, program.arguments, mark=("▾", "dim"))
-            body = self._renderer.program(program.text, program.language, sys.maxsize)
-            self._scrollback.print_card(head, self._renderer.indented(body))
+            self._scrollback.print_card(*parts)
             if self._live_region() is None:  # a prompt stands there, as at the end of a turn
                 self._display.write("", gap=False)
-
-    def _is_cut(self, program: ProgramCall) -> bool:
-        rows = PROGRAM_ROWS if self._live_region.call else BRIEF_ROWS
-        shown = self._renderer.program(program.text, program.language, rows)
-        return shown.is_cut(self._display.console.width - 1 - INDENT)
 
     def replay(self, events: Iterable[Event]) -> None:
         """Show a turn of an earlier time, with what was asked for."""
@@ -203,10 +198,12 @@ class CliScreen:
             case TurnStarted():
                 self._on_turn_started(event)
             case StepStarted():
+                self._thought.clear()
                 self._scrollback.has_text = False
                 self._set_activity(phrase("Waiting for the model"))
             case ThinkingDelta():
                 self._live_region.think(event.text)
+                self._thought.append(event.text)
                 self._set_activity(phrase("Thinking"))
             case ThinkingFinished():
                 self._end_thinking(event.seconds)
@@ -256,7 +253,11 @@ class CliScreen:
 
     def _end_thinking(self, seconds: float) -> None:
         self._live_region.end_thinking()
-        self._scrollback.print(self._dim(phrase("Thought {time}", time=duration(seconds))))
+        heading = phrase("Thought {time}", time=duration(seconds))
+        self._scrollback.print(self._dim(heading))
+        text, self._thought = "".join(self._thought), []
+        if text.strip():
+            self._recent.add(RecentThought(text, heading))
 
     def _print_conclusion(self, text: str) -> None:
         first = clean(text).strip().partition("\n")[0]
@@ -269,7 +270,7 @@ class CliScreen:
 
     def _on_tool_started(self, event: ToolStarted) -> None:
         self._scrollback.flush()
-        self._programs.add(event.name, event.arguments)
+        self._recent.add(RecentCall(event.name, event.arguments))
         self._live_region.call = LiveCall(
             event.name, event.arguments, is_revised=event.is_revised, tier=event.tier
         )
@@ -287,6 +288,7 @@ class CliScreen:
 
     def _on_tool_finished(self, event: ToolFinished) -> None:
         call, self._live_region.call = self._live_region.call, None
+        self._recent.finish(event.card, event.state)
         if isinstance(event.card, LinksCard):
             self._scrollback.sources |= {
                 one.n: visible(one.url) for one in event.card.links if one.n
@@ -310,6 +312,7 @@ class CliScreen:
 
     def _on_retrying(self, event: Retrying) -> None:
         self._scrollback.discard()
+        self._thought.clear()
         self._live_region.end_thinking()
         self._print_mark("↻", "yellow", event.reason)
         if self._scrollback.has_text:
@@ -326,11 +329,12 @@ class CliScreen:
         self._draw_soon()
 
     def _answer(self, event: CommandAnswered) -> None:
-        if event.effect == "clear" and self._display.is_live:
+        is_cleared = event.effect == "clear" or event.command == name_of(Commands.clear)
+        if is_cleared and event.ok and self._display.is_live:
             self._display.console.clear()
             self._display.mark_blank()
-        if event.card:
-            self._scrollback.print(self._renderer.answer(event.card, ok=event.ok))
+        if card := _keys_card() if event.effect == "keys" else event.card:
+            self._scrollback.print(self._renderer.answer(card, ok=event.ok))
 
     def _on_turn_finished(self, event: TurnFinished) -> None:
         self._scrollback.flush()
@@ -375,3 +379,9 @@ class CliScreen:
         self._scrollback.print_blocks()
         self._display.draw()
         self._drawn_at = time.monotonic()
+
+
+def _keys_card() -> Card:
+    from modules.cli.render.keys import KEYS_CARD  # hardly ever needed
+
+    return KEYS_CARD

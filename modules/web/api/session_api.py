@@ -135,7 +135,7 @@ class SessionApi:
             "card": "What there is to show, or null.",
             "done": "Whether it was done.",
             "changes": "What it did to files, each with its kind, path and new_path.",
-            "effect": "What a screen has to do: clear, session, exit or nothing.",
+            "effect": "What a screen has to do: clear, keys, session, exit or nothing.",
         },
     )
     def run_command(self, id: ID, line: str) -> Packet:  # noqa: A002

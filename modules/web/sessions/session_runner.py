@@ -168,6 +168,8 @@ class SessionRunner:
         """
         if not (text.strip() or pictures) or len(text) > MAX_MESSAGE_LENGTH:
             raise bad_request(f"a message has 1 to {MAX_MESSAGE_LENGTH:,} characters")
+        if not pictures:
+            text = self.terminal.expand(text)
         name = text.split(maxsplit=1)[0] if text.startswith("/") and not pictures else ""
         if name == name_of(Commands.stop) and self.is_working:
             self.stop()

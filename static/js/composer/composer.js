@@ -132,7 +132,7 @@ export function composer(app) {
   }
 
   function submit(now = false) {
-    const text = area.value.trimEnd().replace(/^\s+(?!!)/, "");
+    const text = area.value.trimEnd().replace(/^\s+(?![!#＃])/, "");
     if (isBusy() || !(text || attached?.count) || isTooLong(text)) return;
     area.value = "";
     area.dispatchEvent(new Event("input"));
@@ -165,7 +165,7 @@ export function composer(app) {
     addAndName([...files.files]);
     files.value = "";
   });
-  // Only who types the "!" runs a command with it: pasted, it stands behind a blank.
+  // Only who types the "!" runs a command with it, and "#" remembers: pasted, they stand behind a blank.
   area.addEventListener("beforeinput", ({ inputType, data }) => {
     const at = area.selectionStart;
     if (/Paste|Drop/.test(inputType) && !area.value.slice(0, at).trim()) area.setRangeText(blank(data), 0, at, "end");
@@ -208,7 +208,7 @@ export function composer(app) {
 }
 
 /** @param {string | null} text */
-const blank = (text) => (text?.[0] === "!" ? " " : "");
+const blank = (text) => (/^(?:!|[#＃].*\s*$)/.test(text ?? "") ? " " : "");
 
 /** Tells whether a model could see *file*. @param {File} file */
 const isPicture = (file) => /^image\/(png|jpeg|webp|gif)$/.test(file.type);

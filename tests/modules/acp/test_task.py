@@ -367,7 +367,9 @@ def test_modes_and_options_go_both_ways(tmp_path: Path) -> None:
             ]
             assert "status" in names
             assert "undo" in names
-            assert not {"new", "resume", "fork", "exit", "clear", "stop"} & set(names)
+            assert set(names).isdisjoint(
+                {"new", "resume", "fork", "exit", "quit", "clear", "cls", "keys", "stop"}
+            )
             for config_id, value in (("mode", "reckless"), ("colour", "red"), ("model", "x")):
                 with pytest.raises(RequestError) as caught:
                     await connection.set_config_option(

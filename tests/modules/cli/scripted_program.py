@@ -30,8 +30,7 @@ from core.cards import (
     TreeCard,
     TreeEntry,
 )
-from core.conversation.messages import User, Wire
-from core.events import CommandAnswered
+from core.conversation.messages import MEMORY_MARKS, User, Wire
 from core.feature import Feature, command
 from core.hooks import ProvidesNews
 from core.tools import Outcome, Risk, RunningTool, ToolError, tool
@@ -192,13 +191,9 @@ class FakeTools(Feature):
     def note(self, rest: str) -> Card:
         return TextCard("note", rest)
 
-    @command("/exit", "Leave.")
-    def exit(self, _: str) -> CommandAnswered:
-        return CommandAnswered("/exit", effect="exit")
-
-    @command("/clear", "Clear the screen.")
-    def clear(self, _: str) -> CommandAnswered:
-        return CommandAnswered("/clear", effect="clear")
+    @command("/remember TEXT", "Keep TEXT.", is_concurrent=True, shortcut=MEMORY_MARKS)
+    def keep(self, rest: str) -> Card:
+        return TextCard("Kept", rest)
 
     @command("/table", "Show a table.")
     def table(self, _: str) -> Card:

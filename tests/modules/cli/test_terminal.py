@@ -198,12 +198,23 @@ def test_ctrl_c_stops_a_running_program(started: Terminal) -> None:
     started.wait_for_text("You said 'hello'.")
 
 
-def test_ctrl_c_stops_a_silent_model(started: Terminal) -> None:
+@pytest.mark.parametrize("key", ["C-c", "Escape"])
+def test_a_key_stops_a_silent_model(started: Terminal, key: str) -> None:
     started.press("silent", "Enter")
     started.wait_for_text("Waiting for the model")
-    started.press("C-c")
+    started.press(key)
     screen = started.see_prompt_after("■ Stopped.")
     assert "Waiting" not in screen
+
+
+def test_keys_that_begin_with_escape_stop_nothing(started: Terminal, tmp_path: Path) -> None:
+    started.press("pausing", "Enter")
+    started.wait_for_text("Waiting for the model")
+    started.press("ne", "Left", "M-x", "o", "Right", "xt", "F5")
+    started.wait_for_text("› noext")
+    create_files(tmp_path, "go")
+    started.see_prompt_after("after a while")
+    started.wait_for_text("› noext")
 
 
 def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:
@@ -336,13 +347,32 @@ def test_no_color_means_no_colour_and_no_moving_lines(terminal: Terminal, tmp_pa
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", turn)
 
 
-def test_ctrl_l_and_clear_clear_the_screen(started: Terminal) -> None:
+def test_ctrl_l_and_cls_clear_the_screen(started: Terminal) -> None:
     started.press("C-l")
     started.wait_for(lambda screen: "Onefold" not in screen)
     started.press("hello", "Enter")
     started.see_prompt_after("You said")
-    started.press("/clear", "Enter")
+    started.press("/cls", "Enter")
     started.wait_for(lambda screen: "You said" not in screen)
+    started.press("/history", "Enter")
+    started.see_prompt_after("hello")
+
+
+def test_clear_begins_a_session_on_a_clear_screen(started: Terminal) -> None:
+    started.press("hello", "Enter")
+    started.see_prompt_after("You said")
+    started.press("/clear", "Enter")
+    screen = started.see_prompt_after("A new session.")
+    assert "You said" not in screen
+    session = re.search(r"/resume (\w+) goes back", screen)
+    assert session
+    started.press(f"/resume {session[1]}", "Enter")
+    started.see_prompt_after("You said 'hello'.")
+
+
+def test_quit_leaves(started: Terminal) -> None:
+    started.press("/quit", "Enter")
+    started.wait_for_text("EXIT 0")
 
 
 def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal) -> None:
@@ -356,6 +386,55 @@ def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal
     started.paste("touch ran")
     started.press("Enter")
     started.wait_for_text("Nothing here runs commands.")
+
+
+def test_only_a_typed_line_behind_the_mark_is_remembered(started: Terminal) -> None:
+    started.paste("# use tabs")
+    started.press("Enter")
+    started.wait_for_text("You said ' # use tabs'.")
+    started.paste("# Plan\n- one")
+    started.press("Enter")
+    started.wait_for_text(r"You said '# Plan\n- one'.")
+    started.press("#use tabs", "Enter")
+    started.see_prompt_after("Kept\nuse tabs")
+
+
+def test_a_question_mark_alone_shows_the_keys(started: Terminal) -> None:
+    started.press("?", "Enter")
+    started.see_prompt_after("Ctrl-Z")
+    started.press("what?", "Enter")
+    started.see_prompt_after("You said 'what?'.")
+
+
+def test_keys_are_shown_and_lines_remembered_while_a_turn_runs(
+    started: Terminal, tmp_path: Path
+) -> None:
+    started.press("pausing", "Enter")
+    started.wait_for_text("Waiting for the model")
+    started.press("?", "Enter")
+    started.wait_for_text("Ctrl-Z")
+    started.press("#use tabs", "Enter")
+    started.wait_for_text("Kept\nuse tabs")
+    create_files(tmp_path, "go")
+    started.see_prompt_after("after a while")
+
+
+def test_a_message_is_written_in_the_persons_editor(terminal: Terminal, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\ncat "$1" >> {tmp_path}/seen\ncat {tmp_path}/wanted > "$1"\n')
+    editor.chmod(0o700)
+    (tmp_path / "wanted").write_text("one\ntwo\n")
+    terminal.start(tmp_path, EDITOR=str(editor), VISUAL=str(editor))
+    terminal.press("half a line", "C-x", "C-e")
+    terminal.wait_for_text("› one\n  two\n")
+    assert (tmp_path / "seen").read_text() == "half a line"
+    terminal.press("Enter")
+    terminal.see_prompt_after(r"You said 'one\ntwo'.")
+    (tmp_path / "wanted").write_text("!touch ran\n")
+    terminal.press("C-x", "C-e")
+    terminal.wait_for_text("›  !touch ran")
+    terminal.press("Enter")
+    terminal.see_prompt_after("You said ' !touch ran'.")
 
 
 def test_what_happened_as_a_turn_ended_is_told_above_the_next_prompt(started: Terminal) -> None:

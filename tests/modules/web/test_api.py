@@ -206,7 +206,7 @@ def test_a_command_that_leads_elsewhere_says_where_in_a_stream_too(serve: Serve)
         session = served.new_session()
         path = f"/api/sessions/{session}/messages"
         list(stream(served, "POST", path, {"text": "hi"}))
-        for text in ("/new", f"/resume {session}", "/fork 1"):
+        for text in ("/new", "/clear", f"/resume {session}", "/fork 1"):
             told = [
                 list(stream(served, "POST", path, {"text": text, "cmd": text})) for _ in range(2)
             ]

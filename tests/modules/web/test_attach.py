@@ -161,8 +161,9 @@ def test_a_paste_in_the_attached_terminal_is_one_message_once(
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+@pytest.mark.parametrize("key", ["C-c", "Escape"])
 def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_else(
-    serve: Serve, terminal: Terminal
+    serve: Serve, terminal: Terminal, key: str
 ) -> None:
     held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *text_reply("done")]
     with serve(held, text_reply("answer to both")) as served, served.page() as page:
@@ -180,7 +181,7 @@ def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_e
             page.call("send", session=session, cmd="c2", text="and that")
             terminal.press("hulf", "Left", "Left", "BSpace", "a")
             terminal.wait_for_text("› half")
-            terminal.press("C-c")
+            terminal.press(key)
             terminal.wait_for_text("never sent")
             terminal.wait_for_text("› do thi\n  and that\n  half")
             assert len(server.registry.open(session).snapshot.state()["queue"]) == 2
@@ -287,9 +288,9 @@ def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
             page.wait_for("state", running=False)
             join(terminal, served)
             terminal.wait_for_text("other · thinks once · project · read-only")
-            terminal.press("/new", "Enter")
+            terminal.press("/clear", "Enter")
             terminal.wait_for_text("A new session.")
-            terminal.see_prompt_after("A new session.")
+            assert "first" not in terminal.see_prompt_after("A new session.")
             terminal.wait_for_text("other · thinks once · project · read-only")
             terminal.press("hello", "Enter")
             terminal.see_prompt_after("fine")

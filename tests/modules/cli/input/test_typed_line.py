@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+from modules.cli.input import typed_line
 from modules.cli.input.keyboard import as_paste
 from modules.cli.input.typed_line import TypedLine
 
@@ -63,3 +66,39 @@ def test_a_long_text_without_brackets_is_taken_in_at_once() -> None:
     line = TypedLine()
     text = "line of text\r" * 20_000
     assert line.feed(text.encode(), came_at_once=True) == [text.replace("\r", "\n").strip()]
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_escape"),
+    [
+        ([b"\x1b"], True),
+        ([b"half a line", b"\x1b"], True),
+        ([b"\x1b[D"], False),
+        ([b"\x1b["], False),
+        ([b"\x1b", b"[D"], False),
+        ([b"\x1bx"], False),
+        ([b"\x1b[200~a paste that \x1b"], False),
+        ([b"letters"], False),
+    ],
+)
+def test_an_escape_is_one_when_nothing_follows_it(
+    typed: list[bytes], is_escape: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = TypedLine()
+    monkeypatch.setattr(typed_line, "ESCAPE_ALONE_SECONDS", math.inf)
+    for piece in typed:
+        line.feed(piece, came_at_once=True)
+        assert not line.take_escape()  # more may follow
+    monkeypatch.setattr(typed_line, "ESCAPE_ALONE_SECONDS", 0.0)
+    assert line.take_escape() is is_escape
+    assert not line.take_escape()
+
+
+def test_an_escape_that_was_for_another_turn_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = TypedLine()
+    line.feed(b"dra\x1b", came_at_once=True)
+    line.forget_escape()
+    monkeypatch.setattr(typed_line, "ESCAPE_ALONE_SECONDS", 0.0)
+    assert not line.take_escape()
+    line.feed(b"ft", came_at_once=True)
+    assert line.draft == "draft"

@@ -114,8 +114,8 @@ _SAYS_DEEP = HintedPattern(
     r"深入(?!浅出)|好好想|仔细想|认真思考|深思|慢慢来|彻底(?:分析|排查|调查|检查|查)",
     r"详细(?!信息|日志|输出|模式|程度|页|地址|数据|资料)|全面(?=地?(?:分析|评估|检查|审查|梳理"
     r"|排查|调查|了解))",
-    hints="deep|hard|thorough|your time|depth|through|detail|深|好好想|仔细想|认真思考|慢慢来"
-    "|彻底|详细|全面",
+    hints="deep|careful|hard|thorough|your time|depth|through|detail|深|好好想|仔细想|认真思考"
+    "|慢慢来|彻底|详细|全面",
 )
 _SAYS_BRIEF = HintedPattern(
     r"^(?:brief|简短|简要)\s*[:：]",

@@ -26,7 +26,7 @@ _ASKS = HintedPattern(
 _ASKS_FOR_WORK = HintedPattern(
     r"\b(?:fix|mend|correct|repair|change|add|write|create|make|implement|update|remove|delete"
     r"|rename|run(?! (?:on|under|with|in)\b)|start|stop|commit|push|install|build|refactor"
-    r"|please|should|could|would|about"
+    r"|please|should|could|would|(?:what|how|tell me) about"
     r"|wrong|bugs?|fail(?:s|ing|ed|ure)?|broken|crash(?:es)?|slow|problem|cause|best|better|pass"
     r"|passes|instead|then|me|going on|next|what can|try|show|check|ready|done)\b",
     r"[?？。！;；]\s*\S|[.!]\s+\S|[,，]\s*(?:and|so|but|然后|再|顺便)",

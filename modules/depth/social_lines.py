@@ -62,7 +62,7 @@ _ENGLISH = (
     rf"(?:good )?(?:morning|afternoon|evening)(?: to you)?{_WHOM}|good day{_WHOM}|welcome back",
     r"how(?: are|'re) (?:you|things)(?: doing| going)?(?: today)?|how do you do|how have you been",
     r"how(?:'s| is) (?:it|everything|life|your day)(?: going)?(?: today)?|what'?s up|are you there",
-    r"(?:nice|good|great) to (?:meet|see) you(?: too)?|long time no see|(?:and )?you too"
+    r"(?:nice|good|great) to (?:meet|see) you(?: too| again)?|long time no see|(?:and )?you too"
     r"|same to you|likewise|and you|i(?:'m| am) (?:fine|good|great|well|doing (?:well|fine|great))",
     # goodbyes
     rf"(?:good ?)?bye(?:[ -]bye)?{_WHOM}{_WHEN}|(?:good )?night(?: night)?{_WHOM}|farewell",
@@ -73,12 +73,14 @@ _ENGLISH = (
     r"that(?:'s| is| was| will be|'ll be) (?:all|it)"
     r"(?: (?:for (?:today|now)|i (?:need|needed)|from me))?",
     r"i(?:'m| am) (?:done|finished) for (?:today|now)|(?:i )?(?:gotta|have to|must) go(?: now)?"
-    r"|signing off|logging off|until (?:tomorrow|next time)|sleep well|take it easy|good luck"
-    r"|best wishes|(?:happy|merry) (?:new year|christmas|friday|weekend|holidays|birthday)",
+    r"|signing off|logging off|until (?:tomorrow|next time)|sleep (?:well|tight)|take it easy"
+    r"|good luck|best wishes|(?:happy|merry)"
+    r" (?:new year|christmas|friday|weekend|holidays|birthday)",
     # courtesies and laughter
     r"no (?:worries|problem|prob)|np|you(?:'re| are) (?:very |most )?welcome|my pleasure|anytime",
-    r"(?:i(?:'m| am) )?(?:so |very )?sorry(?: about that| for that)?|my bad|apologies|oops",
-    r"(?:ha){2,}h?|(?:he){2,}|lo+l|rofl|lmao|xd|wow|yay|hooray|woohoo|phew"
+    r"(?:i(?:'m| am) )?(?:so |very )?sorry(?: about that| for that)?"
+    r"|my (?:bad|mistake|fault)|apologies|oops",
+    r"(?:ha){1,}h?|(?:he){2,}|lo+l|rofl|lmao|xd|wow|yay|hooray|woohoo|phew"
     r"|woah|whoa|omg|gn|ily",
 )  # fmt: skip
 _PRAISED = (
@@ -146,14 +148,14 @@ _CHINESE_PRAISE = (
     r"(?:你|您|这|那|它|干得|做得|写得|改得|真的?|太|很|非常|实在|简直|可真|是){0,4}"
     rf"(?:棒极|好极|棒|厉害|牛|赞|完美|漂亮|优秀|强|不错|给力|出色|精彩|贴心|聪明"
     rf"|靠谱){_PARTICLES}",
-    rf"(?:干|做|写|改|搞|弄)得(?:太|真|很|非常)?好{_PARTICLES}|(?:太|真|很|非常|好)(?:好|快|妙|酷|顶|绝|香|神|可爱|有意思|有趣|好笑|好玩|暖心|开心|舒服|感动){_PARTICLES}",
+    rf"(?:干|做|写|改|搞|弄)得(?:太|真|很|非常)?好{_PARTICLES}|(?:太|真|很|非常|好)(?:有意思|有趣|好笑|好玩|暖心|开心|舒服|感动|可爱|好|快|妙|酷|顶|绝|香|神){_PARTICLES}",
     "(?:可|真是|真的|太)*帮(?:了)?(?:我)?(?:一个)?(?:大|很大的)?忙[了啦]|(?:很|非常|真|太"
     "|特别)(?:清楚|清晰|详细|有用|有帮助|及时|到位|好用|方便)(?:了)?"
     "|爱了|爱你|学到了|受教了|长见识了",
     "不用了|好(?:的|吧|嘞|滴|哒|了|呀|哦|啊)?|嗯+|哦+|噢|喔|明白了?|清楚了|知道了|知道啦|收到"
     "|了解了?|懂了"
     "|原来如此|原来是这样|那|就?先?这样[吧了]?|没问题了?|可以了|行了|够了|[啦呀哦啊]+|解决了"
-    "|搞定了?|成功了",
+    "|(?:终于)?(?:搞定了?|成功了|好了)",
 )
 
 
@@ -173,7 +175,7 @@ _FIRST_WORDS = (
     " beautifully ur yeah finally glad honestly literally really thankful grateful hilarious "
 )
 _FIRST_SIGNS = (
-    "2368一万上下对是没可行够清解搞成不中了今优你做先再写出别劳十午厉原受可合周呵哇哈哦喔嗨嗯嘻嘿噢回国在多大太好学它完实客对就干应强"
+    "2368一万终上下对是没可行够清解搞成不中了今优你做先再写出别劳十午厉原受可合周呵哇哈哦喔嗨嗯嘻嘿噢回国在多大太好学它完实客对就干应强"
     "待很恭您撤下走睡绝泪笑收弄感懂我抱拜收改新早明是晚最有棒没注漂爱牛特生真知祝简精给耶聪节谢贴赞辛这那长非靠麻"
 )
 """What the phrases begin with: a line that begins otherwise needs no pattern at all."""

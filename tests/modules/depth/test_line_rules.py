@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from modules.depth.line_rules import OwnRule, judge
-from tests.modules.depth.fresh_lines import MIXED, SHORT
+from tests.modules.depth.fresh_lines import MIXED, SHORT, VARIED
 from tests.modules.depth.labelled_lines import HELD_OUT, LATER, TUNING
 
 LEAST_ACCURACY = 0.95
@@ -18,7 +18,7 @@ LEAST_ACCURACY = 0.95
     ("name", "lines"),
     [
         *(("tuning", TUNING), ("held out", HELD_OUT), ("later", LATER)),
-        *(("mixed", MIXED), ("short", SHORT)),
+        *(("mixed", MIXED), ("short", SHORT), ("varied", VARIED)),
     ],
 )
 def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
@@ -29,14 +29,14 @@ def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
     wrong = [one for one in wrong if one[1] != one[2]]
     right = len(labelled) - len(wrong)
     print(f"depth, {name}: {right} of {len(labelled)} ({right / len(labelled):.1%})")  # noqa: T201
-    assert len(labelled) >= 190
+    assert len(labelled) >= 150
     assert right >= LEAST_ACCURACY * len(labelled), wrong
 
 
 def test_no_line_that_needs_a_tool_is_social() -> None:
     tasks = [
         line
-        for lines in (TUNING, HELD_OUT, LATER, MIXED, SHORT)
+        for lines in (TUNING, HELD_OUT, LATER, MIXED, SHORT, VARIED)
         for depth, some in lines.items()
         for line in some
         if depth != "social"

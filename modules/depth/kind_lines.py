@@ -96,8 +96,9 @@ def _asks(clause: list[str]) -> bool:
     """Return whether *clause* may ask for something, be it in words that are kind."""
     for number, word in enumerate(clause):
         before = clause[number - 1] if number else ""
-        if _is_in(_MAY_ASK, word) and not _is_in(_MAY_STAND_BEFORE, before):
-            return clause[number : number + 2] not in _WISHES
+        is_wish = clause[number : number + 2] in _WISHES
+        if _is_in(_MAY_ASK, word) and not _is_in(_MAY_STAND_BEFORE, before) and not is_wish:
+            return True
         if word == "again" and not _is_in(_THANKS + " you ", before):
             return True
     rest = [word for word in clause if not _is_in(" oh ok okay so wow ", word)]

@@ -118,7 +118,7 @@ _ENGLISH_PRAISE = (
 )  # fmt: skip
 _NEEDS_MORE = (
     r"oh|ah|well|and|so|no|nope|then|onefold|sounds (?:good|great|fine|perfect)|那|[啦呀哦啊]+"
-    r"|没问题了?|可以了|行了|够了|好了|好吧|will do"
+    r"|没问题了?|可以了|行了|够了|好了|好吧|will do|88+"
     r"|就?先?这样[吧了]?"
 )
 _PARTICLES = "[啊呀啦了哦哈呢哟喔嘛吖]*"

@@ -95,6 +95,8 @@ def test_whatever_stands_beside_thanks_makes_it_a_task() -> None:
         "行",
         "",
         "?",
+        "88",
+        "have a clean read, thanks",
         "…",
     ],
 )

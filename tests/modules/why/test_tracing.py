@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,7 @@ REPEATED = "def one():\n    pass\n\n\ndef two():\n    pass\n"
     ],
 )
 def test_of_equal_lines_the_one_that_a_call_put_in_is_its_own(
-    edit: dict[str, object], expected: list[int], tmp_path: Path
+    edit: dict[str, Any], expected: list[int], tmp_path: Path
 ) -> None:
     with assembled_terminal(tmp_path) as env:
         begun(env, REPEATED)

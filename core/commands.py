@@ -254,7 +254,9 @@ class Commands(Feature):
 
     def _switch(self, mode: Mode, title: Phrase) -> Card:
         """Go over to *mode*; say what that costs, for it costs nothing before the next task."""
-        cost = self._context.features.costs.switch_note(mode)
+        costs = self._context.features.costs
+        if cost := costs.switch_note(mode):
+            costs.on_switch_told(mode)
         self._context.mode = mode
         when = phrase("It holds from the next task on; this one goes on as it began.")
         if not self._context.is_in_turn:

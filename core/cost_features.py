@@ -56,6 +56,11 @@ class CostFeatures:
         """Return what the next task costs more if it is done in *mode*, "" for nothing."""
         return self._weighing.switch_note(mode) if self._weighing else ""
 
+    def on_switch_told(self, mode: Mode) -> None:
+        """Be told that the person has just read `switch_note`: the next task need not say it."""
+        if self._weighing:
+            self._weighing.on_switch_told(mode)
+
     def thinking_rows(self, mode: Mode) -> list[tuple[Phrase, Text]]:
         """Return the rows of `/cost` on the ways to think."""
         return list(self._weighing.thinking_rows(mode)) if self._weighing else []

@@ -319,6 +319,10 @@ class WeighsThinking(ABC):
         """
 
     @abstractmethod
+    def on_switch_told(self, mode: Mode) -> None:
+        """Be told that the person has just read `switch_note`."""
+
+    @abstractmethod
     def thinking_rows(self, mode: Mode) -> Iterable[tuple[Phrase, Text]]:
         """Return rows for `/cost`, in *mode*."""
 

@@ -71,6 +71,9 @@ class Annotations(
         self._damaged_copy = ""
         self._has_line_notes = False
         self._broken: frozenset[BrokenProtection] | None = None  # those the person knows of
+        self.broken_at_start: frozenset[BrokenProtection] = frozenset()
+        self.on_protect: Callable[[], None] = lambda: None
+        """Is called after a note that protects was made, to hold what the files are then."""
 
     @tool(
         Risk.WRITE,
@@ -158,6 +161,24 @@ class Annotations(
         """Return the notes on files where something is protected, by path."""
         return {path: n for path, n in self._current_book().notes.items() if n.is_protecting}
 
+    def broken(self) -> Sequence[BrokenProtection]:
+        """Return what says not to touch and is touched, as all is now."""
+        self.sync()
+        return broken_protections(self._current_book())
+
+    def protected_digest(self, path: str) -> str:
+        """Return of what content (SHA-256) the note on all of *path* is, "" for no such note."""
+        book = self._current_book()
+        note = book.notes.get(path) or book.lost.get(path)
+        if note is None or not is_protecting(note.text):
+            return ""
+        return note.protected_digest or note.file.digest
+
+    def accept(self, path: str) -> None:
+        """Have the note on all of *path* protect it as it is now. Raises `ToolError`."""
+        if path in self._current_book().notes:
+            self._put(path, lambda note: replace(note, protected_digest=""))
+
     def set_line_note(self, path: str, start: int, end: int, text: str) -> None:
         """Set the note on the lines *start* to *end* of *path*; "" removes it.
 
@@ -180,6 +201,8 @@ class Annotations(
             return replace(note, lines=located([*kept, *added], lines))
 
         self._put(path, with_note)
+        if is_protecting(text):
+            self.on_protect()
 
     def before_request(self) -> None:
         self.sync()
@@ -290,7 +313,9 @@ class Annotations(
         _refuse_long(text)
         if not text and not self.note(path):
             raise ToolError(phrase("There is no note on {path}.", path=visible(path)))
-        self._put(path, lambda note: replace(note, text=text))
+        self._put(path, lambda note: replace(note, text=text, protected_digest=""))
+        if is_protecting(text):
+            self.on_protect()
 
     def _put(self, path: str, edit: Callable[[Note], Note]) -> None:
         """Give the file *path* what *edit* makes of its notes. Raises `ToolError` without one."""
@@ -320,6 +345,7 @@ class Annotations(
                 self._cached = (stamp, self._load())
                 if self._broken is None:
                     self._broken = frozenset(broken_protections(self._cached[1]))
+                    self.broken_at_start = self._broken
         return self._cached[1]
 
     def _load(self) -> NoteBook:

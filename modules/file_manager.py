@@ -527,8 +527,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         change = text_diff(file.text, text)
         message = f"Changed {shown_path} (+{change.added} -{change.removed})"
         message += f"; it has {with_count(len(lines_of(text)), 'line')} now."
-        if edit.replacements > 1:
-            message += f" {edit.replacements} places were changed."
+        if (places := len(edit.replacements)) > 1:
+            message += f" {places} places were changed."
         if note is not None:
             message += f" Not exact, but clear: {note}."
         if status is not None and status.st_nlink > 1:

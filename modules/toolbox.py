@@ -15,6 +15,7 @@ from modules.annotations import Annotations
 from modules.answer_schema import AnswerFormat
 from modules.ask_person import AskPerson
 from modules.checkpoints.late_checkpoints import LateCheckpoints
+from modules.checkpoints.past_contents import hold_now, past_contents
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
 from modules.checks.feature import Checks
@@ -45,6 +46,7 @@ from modules.memory.task_memory import TaskMemory
 from modules.memory_manager import ADDRESS as MEMORY
 from modules.memory_manager import Memory
 from modules.notes.protection import Protection
+from modules.notes.putting_back import PuttingBack
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.own_commands.feature import OwnCommands
@@ -113,6 +115,7 @@ def build_features(
     stops = DecisionStops(note, undo.undo_turn)
     sandbox = _sandbox(project, data, secrets, checkpoints, home, settings, is_machine=is_machine)
     protection = Protection(notes.protecting, undo)
+    why = Why(project, checkpoints, store, stop, VERSION)
     jobs = Jobs(sandbox, data.path, stop, outputs)
     history_tool, earlier_sessions = HistoryTool(), EarlierSessions(store)
     readers = {HISTORY: history_tool.read, MEMORY: memory.read, SESSIONS: earlier_sessions.read}
@@ -184,14 +187,33 @@ def build_features(
         Switches(KeptSwitches(data.tool_switches)),
         SettingsCommand(settings, parse_setting),
         protection,
+        _putting_back(project, notes, protection, checkpoints, why),
         MassDeletionGuard(undo, project.files),
-        Why(project, checkpoints, store, stop, VERSION),
+        why,
         Fork(store, project.root, undo, data.root, picture_store),
         SentRequests(request_log := RequestLog(data.requests)),
         Export(store, project.root, request_log, system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if settings.keep_json else []),
         *_observers(project, data, settings),
     ]
+
+
+def _putting_back(
+    project: Project,
+    notes: Annotations,
+    protection: Protection,
+    checkpoints: LateCheckpoints,
+    why: Why,
+) -> PuttingBack:
+    if not project.is_whole_disk:
+        notes.on_protect = lambda: hold_now(checkpoints)
+    return PuttingBack(
+        project,
+        notes,
+        contents_of=lambda path: past_contents(checkpoints, path),
+        record=why.person_wrote,
+        take_asked=protection.take_asked,
+    )
 
 
 def _project_map(

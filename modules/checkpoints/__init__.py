@@ -12,6 +12,8 @@
 - late_checkpoints
                Checkpoints that are loaded when they are first wanted: a start and an answer need
                none.
+- past_contents
+               Past contents of files, as far as checkpoints hold them.
 """
 
 EXPORTS = {
@@ -20,6 +22,7 @@ EXPORTS = {
     "line_origins.origins": ["FileOrigins", "Origin"],
     "line_origins.person_writings": ["record_file", "recording_person"],
     "line_origins.tracing": ["Tracing"],
+    "past_contents": ["hold_now", "past_contents"],
     "review.accepted": ["mode_of"],
     "review.review": ["Review", "ReviewPart", "ReviewView", "ReviewedFile"],
     "snapshot.diff": ["Difference"],

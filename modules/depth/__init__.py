@@ -5,6 +5,8 @@
 - feature        Depth of tasks: social, brief, standard or deep, by rules that the person can see
                  and edit.
 - hinted_pattern Patterns that are compiled only for a line which may fit.
+- kind_lines     Kind lines: thanks in words that ask for nothing, in English, however they are put
+                 together.
 - line_rules     Rules by which a line says how deep its task is, in English and Chinese.
 - open_answers   Answers that leave something open, to which "ok" may be a yes.
 - person_config  Configuration of the person in `CONFIG.md`: preferences, and rules of how deep a

@@ -114,8 +114,8 @@ _SAYS_DEEP = HintedPattern(
     r"深入(?!浅出)|好好想|仔细想|认真思考|深思|慢慢来|彻底(?:分析|排查|调查|检查|查)",
     r"详细(?!信息|日志|输出|模式|程度|页|地址|数据|资料)|全面(?=地?(?:分析|评估|检查|审查|梳理"
     r"|排查|调查|了解))",
-    hints="deep|hard|thorough|your time|depth|through|detail|深|好好想|仔细想|认真思考|慢慢来"
-    "|彻底|详细|全面",
+    hints="deep|careful|hard|thorough|your time|depth|through|detail|深|好好想|仔细想|认真思考"
+    "|慢慢来|彻底|详细|全面",
 )
 _SAYS_BRIEF = HintedPattern(
     r"^(?:brief|简短|简要)\s*[:：]",
@@ -140,11 +140,11 @@ _LANGUAGES = (
 _THINGS = (
     r"(?:apps?|application|project|code|backend|back end|front ?end|system|service|engine|web ?site"
     r"|site|server|library|framework|compiler|interpreter|platform|product|stack|api|game|web ?app"
-    r"|marketplace|shop|repo(?:sitory)?|code ?base)"
+    r"|marketplace|shop|(?:programming )?language|repo(?:sitory)?|code ?base)"
 )
 _CHANGES = (
     r"(?:adapt|adjust|refactor|rewrite|replace|rework|convert|upgrade|migrate|implement"
-    r"|introduce|make"
+    r"|introduce|make|turn|transform|change"
     r"|unify|modernise|modernize|harden|overhaul|restructure|fix)"
 )
 _LOOKS = r"(?:search|find|list|count|show|run|grep|format|rename|print|what|where|which|how)"
@@ -167,6 +167,8 @@ _BIG_CHANGE = HintedPattern(
     rf".*\b{_WHOLE}\b",
     rf"\bport (?:the|our|this|my) (?:\w+ ){{0,2}}{_THINGS} to\b",
     rf"\b{_CHANGES}\b.*\b{_WHOLE_THING}\b|^(?!.*\b{_LOOKS}\b).*\b{_WHOLE_THING}\b.*\b{_CHANGES}\b",
+    r"\b(?:overhaul|rework|redo|rewrite|rebuild|redesign)\b.*\bfrom (?:scratch|the ground up)\b",
+    r"\b(?:move|switch|convert|port) (?:everything|all)\b.*\b(?:from|to|into)\b",
     r"\bmove (?:us|the (?:whole )?(?:app|project|site|service|database)) from\b",
     r"\bconvert (?:all|every)\b.*\bfrom\b.*\bto\b",
     r"\b(?:redesign|overhaul|re-?architect)\b.*\b(?:systems?|architecture|layer|engine|api|schema|"
@@ -183,11 +185,12 @@ _BIG_CHANGE = HintedPattern(
     r"|优化|检查|转换)",
     r"迁移(?:到|至)|迁移.*计划|重新(?:设计|架构)(?!.*(?:按钮|图标|标志|颜色))",
     rf"用\s*{_LANGUAGES}\s*(?:重写|重新实现)(?!.*(?:函数|方法|脚本|循环|测试|这一?[段行个]))",
-    r"(?:单体|应用|项目|系统|[后前]端).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|改造|升级"
+    r"(?:单体|应用|项目|系统|代码库|[后前]端).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|重写|改造|升级"
     r"|优化)",
     r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
     r"(?!.*(?:搜索|查找|列出|统计|运行|跑|显示))",
     hints="module|service|package|component|refactor|rewrit|restructur|reorgani|redesign"
+    "|everything|move all|from scratch|ground up"
     "|architect|overhaul|migrat|port |moderni"
     "|modulari|decompos|rework|throughout|whole|entire|across|rebuild|thorough|comprehensive"
     "|complete|full |code base|codebase|repository|monolith|move us|move the"
@@ -200,8 +203,9 @@ _BIG_WORK = HintedPattern(
     r"\b(?:build|create|develop|implement|write|make)\b(?: me)? (?:an?|the|our)? ?"
     r"(?:complete|full(?:y|-stack)?|entire|whole|production[- ]ready|end[- ]to[- ]end)\b",
     r"\b(?:build|create|develop|implement|write)\b.*\bfrom (?:scratch|the ground up)\b",
-    rf"\b(?:build|develop|design)(?: me)? (?:an?|our)(?! (?:small|simple|tiny|minimal|little))"
-    rf"(?: [\w-]+){{0,3}} {_THINGS}(?=[.,!]| (?:for|with|that|which|to|using|in|where)\b|$)",
+    rf"\b(?:build|develop|design|implement)(?: me)? (?:an?|our)"
+    rf"(?! (?:small|simple|tiny|minimal|little))(?: [\w-]+){{0,3}} {_THINGS}"
+    r"(?=[.,!]| (?:for|with|that|which|to|using|in|where)\b|$)",
     rf"{_SMALL}^(?:please |let's |let us |can you |could you )*(?:plan|design|architect|devise)"
     r"(?: me| out| and \w+)? (?:an?|the|our|how)\b"
     r"(?!.*\b(?:button|icon|logo|banner|color|colour|page|card|header|footer)\b)",
@@ -217,7 +221,7 @@ _BIG_WORK = HintedPattern(
     r"(?:搭建|开发|实现|构建|编写|做|写)(?:一[个套款])?(?:完整|全套|全栈|端到端)的",
     r"(?:搭建|开发|构建|设计|打造)一[个套款](?!简单|小的|小型|小工具).{0,12}"
     r"(?:网站|平台|系统|应用|小程序|游戏|编译器|解释器|框架|引擎|商城)",
-    hints="design|plan|architect|devise|compare|evaluate|weigh|propose|strateg|road|complete"
+    hints="implement|design|plan|architect|devise|compare|evaluate|weigh|propose|strateg|road|complete"
     "|full|entire|whole|production|end-to-end|end to end|scratch"
     "|ground up|build|develop|设计|制|拟定|规划|方案|策略|计划|路线图|从零|从头|完整|全套|全栈"
     "|端到端|搭建|开发|构建|打造",

@@ -12,6 +12,8 @@ from functools import cache
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
+from modules.depth.kind_lines import is_kind
+
 Social = Literal["no", "agreeing", "wholly"]
 """How social a line is: one that is "agreeing" may be the answer to an open question."""
 
@@ -46,20 +48,21 @@ _HOW_MUCH = (
 _WHEN = r"(?: (?:today|yesterday|earlier|this morning|tonight|for today|for now))?"
 _ENGLISH = (
     # thanks
-    rf"(?:many |a million |huge |big )?(?:{_THANKS}|tysm|tyvm|ty"
+    rf"(?:many |a million |huge |big )?(?:{_THANKS}|tysm|tyvm|ty|ta"
     rf"|cheers){_HOW_MUCH}{_WHOM}{_FOR_WHAT}{_WHOM}{_WHEN}(?: anyway| though)?",
     r"(?:i )?(?:(?:really|truly|do|so) )?appreciate (?:it|that|this|(?:all )?(?:your|the) help)"
     rf"{_HOW_MUCH}",
     r"thank you for everything you(?:'ve| have) done|(?:(?:that|this|it)(?:'s| is| was) )?(?:so"
     r"|very|how|really) kind(?: of you)?",
     r"much (?:appreciated|obliged)|appreciated|no,? (?:thanks|thank you)",
-    r"danke(?: sch[oö]n| sehr)?|merci(?: beaucoup)?|(?:muchas )?gracias",
+    r"danke(?: sch[oö]n| sehr)?|merci(?: beaucoup)?|(?:muchas )?gracias"
+    r"(?: amigo)?|grazie(?: mille)?|arigato",
     # greetings
     rf"(?:hi+|hello+|hey+|heya|hiya|howdy|greetings|yo){_WHOM}",
     rf"(?:good )?(?:morning|afternoon|evening)(?: to you)?{_WHOM}|good day{_WHOM}|welcome back",
     r"how(?: are|'re) (?:you|things)(?: doing| going)?(?: today)?|how do you do|how have you been",
     r"how(?:'s| is) (?:it|everything|life|your day)(?: going)?(?: today)?|what'?s up|are you there",
-    r"(?:nice|good|great) to (?:meet|see) you(?: too)?|long time no see|(?:and )?you too"
+    r"(?:nice|good|great) to (?:meet|see) you(?: too| again)?|long time no see|(?:and )?you too"
     r"|same to you|likewise|and you|i(?:'m| am) (?:fine|good|great|well|doing (?:well|fine|great))",
     # goodbyes
     rf"(?:good ?)?bye(?:[ -]bye)?{_WHOM}{_WHEN}|(?:good )?night(?: night)?{_WHOM}|farewell",
@@ -70,12 +73,15 @@ _ENGLISH = (
     r"that(?:'s| is| was| will be|'ll be) (?:all|it)"
     r"(?: (?:for (?:today|now)|i (?:need|needed)|from me))?",
     r"i(?:'m| am) (?:done|finished) for (?:today|now)|(?:i )?(?:gotta|have to|must) go(?: now)?"
-    r"|signing off|logging off|until (?:tomorrow|next time)|sleep well|take it easy|good luck"
-    r"|best wishes|(?:happy|merry) (?:new year|christmas|friday|weekend|holidays|birthday)",
+    r"|signing off|logging off|until (?:tomorrow|next time)|sleep (?:well|tight)|take it easy"
+    r"|good luck|best wishes|(?:happy|merry)"
+    r" (?:new year|christmas|friday|weekend|holidays|birthday)",
     # courtesies and laughter
     r"no (?:worries|problem|prob)|np|you(?:'re| are) (?:very |most )?welcome|my pleasure|anytime",
-    r"(?:i(?:'m| am) )?(?:so |very )?sorry(?: about that| for that)?|my bad|apologies|oops",
-    r"(?:ha){2,}h?|(?:he){2,}|lo+l|rofl|lmao|xd|wow|yay|hooray|woohoo|phew",
+    r"(?:i(?:'m| am) )?(?:so |very )?sorry(?: about that| for that)?"
+    r"|my (?:bad|mistake|fault)|apologies|oops",
+    r"(?:ha){1,}h?|(?:he){2,}|lo+l|rofl|lmao|xd|wow|yay|hooray|woohoo|phew"
+    r"|woah|whoa|omg|gn|ily",
 )  # fmt: skip
 _PRAISED = (
     r"(?:great|super|awesome|amazing|perfect|excellent|wonderful|fantastic|brilliant|superb|lovely"
@@ -83,7 +89,8 @@ _PRAISED = (
 )
 _ENGLISH_PRAISE = (
     rf"(?:{_PRAISED}|good) (?:job|work|stuff|one|effort)(?: as always| today)?{_WHOM}|{_PRAISED}",
-    rf"well (?:done|played){_WHOM}|bravo|congrats|congratulations|kudos",
+    rf"(?:well|nicely|beautifully) (?:done|played|put|said){_WHOM}|bravo|congrats|congratulations"
+    r"|kudos",
     r"(?:that|this|it)(?:'s| is| was| looks) (?:(?:so|really|very|just|absolutely|simply|pretty) )?"
     rf"(?:{_PRAISED}|good|quick|fast|helpful|great work)",
     rf"(?:so|really|very|just|absolutely|simply|pretty|how|what an?) {_PRAISED}",
@@ -107,11 +114,11 @@ _ENGLISH_PRAISE = (
     r"|i understand(?: now)?|(?:that |it )?makes sense(?: now)?|all good|fine|good|roger(?: that)?"
     r"|copy that|duly noted|will do|good to hear",
     # what stands beside thanks, and means nothing by itself
-    r"oh|ah|well|and|so|no|nope|now|then|sounds (?:good|great|fine|perfect)",
+    r"oh|ah|well|and|so|no|nope|then|onefold|sounds (?:good|great|fine|perfect)",
 )  # fmt: skip
 _NEEDS_MORE = (
-    r"oh|ah|well|and|so|no|nope|now|then|sounds (?:good|great|fine|perfect)|那|[啦呀哦啊]+"
-    r"|没问题了?|可以了|行了|够了|好了|好吧|will do"
+    r"oh|ah|well|and|so|no|nope|then|onefold|sounds (?:good|great|fine|perfect)|那|[啦呀哦啊]+"
+    r"|没问题了?|可以了|行了|够了|好了|好吧|will do|88+"
     r"|就?先?这样[吧了]?"
 )
 _PARTICLES = "[啊呀啦了哦哈呢哟喔嘛吖]*"
@@ -130,66 +137,26 @@ _CHINESE = (
     "|愉快|好)",
     rf"(?:(?:明天|下周|下次|改天|回头)?再见|拜拜|回见|回头见|明天见|下次见|下周见|改天见"
     rf"|待会儿?见|一会儿?见|晚点见|明天聊|下次聊|改天聊|回头聊|回聊|有空再聊|改天再聊){_PARTICLES}",
-    r"今天(?:就|先)*(?:到这[里儿]?|到此为止|这样)[吧了]?|我(?:先)?(?:走|下|撤|睡|下班|休息)了"
+    r"今天(?:就|先)*(?:到这[里儿]?|到此为止|这样)[吧了]?|(?:我(?:先)?)?(?:走|下|撤|睡|下班|收工|休息)了"
     "|没(?:有)?(?:别的|其他)(?:事|问题)?了|没事[了儿]?",
     r"祝(?:你|您|大家)?(?:有)?(?:一天|周末|工作|生活)?(?:愉快|开心|顺利|好运)",
     rf"(?:不客气|别客气|客气啥|合作愉快|很高兴认识你|不用谢|不谢|没关系|不好意思|抱歉|对不起"
     rf"|客气了|应该的){_PARTICLES}",
-    r"哈{2,}|嘻{2,}|呵{2,}|哇+|耶+|2?33{2,}|6{3,}|恭喜(?:你|您)?|大功告成",
+    r"哈{2,}|嘻{2,}|呵{2,}|哇塞?|哇+|耶+|笑死(?:我了?)?|绝了|泪目|2?33{2,}|6{3,}|88+|恭喜(?:你|您)?|大功告成",
 )
 _CHINESE_PRAISE = (
     r"(?:你|您|这|那|它|干得|做得|写得|改得|真的?|太|很|非常|实在|简直|可真|是){0,4}"
     rf"(?:棒极|好极|棒|厉害|牛|赞|完美|漂亮|优秀|强|不错|给力|出色|精彩|贴心|聪明"
     rf"|靠谱){_PARTICLES}",
-    rf"(?:干|做|写|改)得(?:太|真|很|非常)?好{_PARTICLES}|(?:太|真|很|非常)好{_PARTICLES}",
+    rf"(?:干|做|写|改|搞|弄)得(?:太|真|很|非常)?好{_PARTICLES}|(?:太|真|很|非常|好)(?:有意思|有趣|好笑|好玩|暖心|开心|舒服|感动|可爱|好|快|妙|酷|顶|绝|香|神){_PARTICLES}",
     "(?:可|真是|真的|太)*帮(?:了)?(?:我)?(?:一个)?(?:大|很大的)?忙[了啦]|(?:很|非常|真|太"
     "|特别)(?:清楚|清晰|详细|有用|有帮助|及时|到位|好用|方便)(?:了)?"
     "|爱了|爱你|学到了|受教了|长见识了",
     "不用了|好(?:的|吧|嘞|滴|哒|了|呀|哦|啊)?|嗯+|哦+|噢|喔|明白了?|清楚了|知道了|知道啦|收到"
     "|了解了?|懂了"
     "|原来如此|原来是这样|那|就?先?这样[吧了]?|没问题了?|可以了|行了|够了|[啦呀哦啊]+|解决了"
-    "|搞定了?|成功了",
+    "|(?:终于)?(?:搞定了?|成功了|好了)",
 )
-
-
-_KIND_WORDS = (
-    " a about absolutely advance again all always amazing an and answer answers anyway are as"
-    " assistance"
-    " awesome been best better brilliant care clean clear clearly completely day detailed easy"
-    " effort"
-    " efforts enough ever everything excellent explained explanation explanations extremely"
-    " fantastic"
-    " fast feedback for from fun good great guidance had happy have heard helped helpful help"
-    " helps hours"
-    " how i i'm i've in incredible information insight insights is it it's its job kind kindly"
-    " learned"
-    " life lot lots love lovely loved lucky made makes many me much my neat news nice of ok okay"
-    " on our"
-    " patience perfect perfectly pleased pleasure pretty prompt quick quickly quite read reading"
-    " really"
-    " reply response saved sense service smart smooth so solved stuff such super support team"
-    " that that's"
-    " the these this those time to today too totally truly understand us useful very was we were"
-    " what with"
-    " wonderful words work worked works you you're you've your "
-)
-"""Words that are said beside thanks and ask for nothing, however they are put together."""
-_KINDEST_WORDS = " thanks thank thx ty cheers appreciate appreciated grateful gratitude "
-_ASKS_BESIDE = re.compile(
-    r"(?<!your )(?<!the )\bhelp (?:me|us|with)\b|\bread (?:the|this|it|that|my|our)\b|\b(?:can"
-    r"|have) you\b"
-)
-
-
-def _is_kind(text: str) -> bool:
-    """Return whether *text* thanks, in English, in words that ask for nothing."""
-    words = [f" {one} " for word in text.split() if (one := word.strip(_SIGNS))]
-    return (
-        any(word in _KINDEST_WORDS for word in words)
-        and all(word in _KINDEST_WORDS or word in _KIND_WORDS for word in words)
-        and not any(sign in text for sign in '?/\\`"@#')
-        and not _ASKS_BESIDE.search(text)
-    )
 
 
 _FIRST_WORDS = (
@@ -204,11 +171,12 @@ _FIRST_WORDS = (
     " signing simply sleep so sorry sounds superb sweet take talk terrific thank thanks super gm"
     " that this thnx tahnks thnaks thankss thansk thakns thaks thanx thnks thankyou thx"
     " tnx truly ttyl ty tysm tyvm understood until very welcome well what whats wonderful woohoo"
-    " worked works wow xd yay yo you "
+    " worked works wow xd yay yo you ta grazie arigato woah whoa omg gn ily onefold nicely"
+    " beautifully ur yeah finally glad honestly literally really thankful grateful hilarious "
 )
 _FIRST_SIGNS = (
-    "236一万上下对是没可行够清解搞成不中了今优你做先再写出别劳十午厉原受可合周呵哇哈哦喔嗨嗯嘻嘿噢回国在多大太好学它完实客对就干应强"
-    "待很恭您感懂我抱拜收改新早明是晚最有棒没注漂爱牛特生真知祝简精给耶聪节谢贴赞辛这那长非靠麻"
+    "2368一万终上下对是没可行够清解搞成不中了今优你做先再写出别劳十午厉原受可合周呵哇哈哦喔嗨嗯嘻嘿噢回国在多大太好学它完实客对就干应强"
+    "待很恭您撤下走睡绝泪笑收弄感懂我抱拜收改新早明是晚最有棒没注漂爱牛特生真知祝简精给耶聪节谢贴赞辛这那长非靠麻"
 )
 """What the phrases begin with: a line that begins otherwise needs no pattern at all."""
 
@@ -242,7 +210,9 @@ def _patterns() -> _Patterns:
 
 def _phrases(english: tuple[str, ...], chinese: tuple[str, ...]) -> re.Pattern[str]:
     """Return what matches one phrase, English ones to the end of a word."""
-    return re.compile(rf"(?:{'|'.join(english)})(?![\w'/\\]|[.-]\w)|(?:{'|'.join(chinese)})")
+    return re.compile(
+        rf"(?:{'|'.join(english)})(?![^\W一-鿿]|['/\\]|[.-]\w)|(?:{'|'.join(chinese)})"
+    )
 
 
 def how_social(line: str) -> Social:
@@ -265,7 +235,7 @@ def how_social(line: str) -> Social:
             is_agreeing |= is_praise
             says_something |= not patterns.needs_more.fullmatch(found[0])
         else:
-            return "agreeing" if _is_kind(text) else "no"
+            return "agreeing" if is_kind(text) else "no"
         position = found.end()
     if not says_something:
         return "no"
@@ -277,7 +247,7 @@ _SIGNS = " \t\r,.!?;:~…*\"'()-–—，。！？；：、～“”·"
 
 def _longest(text: str, position: int) -> re.Match[str] | None:
     """Return the longest phrase at *position* of *text*; none begins within a word."""
-    if position and text[position - 1].isascii() and text[position - 1].isalnum():
+    if position and (text[position - 1 : position + 1]).isascii() and text[position - 1].isalnum():
         return None
     kinds = (_patterns().wholly, _patterns().praise)
     found = [one for kind in kinds if (one := kind.match(text, position)) and one[0]]

@@ -32,6 +32,7 @@ EXPORTS = {
         "EditOperation",
         "EditRequest",
         "EditResult",
+        "Replacement",
         "apply_edit",
         "refuse_placeholders",
     ],

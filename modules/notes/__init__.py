@@ -7,6 +7,8 @@
 - note_target   What a line of `/note` is about: a file, or lines of one, and the words for it.
 - note_tracker  Following the files that notes are on, and the lines in them, whoever changed them.
 - protection    Protection of what a note says not to touch: refused to tools, put back after runs.
+- putting_back  Putting back what a note protects, which something else than a call of the model's
+                changed.
 """
 
 EXPORTS = {
@@ -29,4 +31,5 @@ EXPORTS = {
     "note_target": ["NoteTarget"],
     "note_tracker": ["NoteTracker"],
     "protection": ["Protection"],
+    "putting_back": ["PuttingBack"],
 }

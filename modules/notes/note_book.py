@@ -28,13 +28,15 @@ _KEEP_LOST_SECONDS = 30 * 24 * 3600.0  # seconds
 class Note:
     """The notes on one file: *text* on all of it, "" for none, and those on its *lines*, in order.
 
-    *lost_since* is when the file went (seconds since the epoch).
+    *lost_since* is when the file went (seconds since the epoch). Where *text* protects all of a
+    file that has changed since, *protected_digest* is that of the content which it protects.
     """
 
     text: str
     file: Fingerprint
     lost_since: float = 0.0
     lines: tuple[LineNote, ...] = ()
+    protected_digest: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -66,17 +68,20 @@ class NoteBook:
 class BrokenProtection:
     """What a note says not to touch and is touched: *lines* (their anchor) of *path*.
 
-    Without *lines* the whole file, which is gone.
+    Without *lines* the whole file, which has changed or *is_gone*.
     """
 
     path: str
     lines: tuple[int, ...]
     text: str = field(compare=False)
     place: str = field(compare=False, default="")
+    is_gone: bool = False
 
     @property
     def phrase(self) -> Phrase:
         path, text = visible(self.path), visible(self.text)
+        if not self.place and not self.is_gone:
+            return phrase("{path} has changed, which a note protects: {text}", path=path, text=text)
         if not self.place:
             return phrase("{path} is gone, which a note protects: {text}", path=path, text=text)
         return phrase(
@@ -88,9 +93,9 @@ class BrokenProtection:
 
 
 def broken_protections(book: NoteBook) -> list[BrokenProtection]:
-    """Return what of that *book* says not to touch is gone or stale."""
+    """Return what of that *book* says not to touch is gone or stale, or has changed."""
     gone = [
-        BrokenProtection(path, (), text)
+        BrokenProtection(path, (), text, is_gone=True)
         for path, note in book.lost.items()
         for text in (note.text, *(line_note.text for line_note in note.lines))
         if is_protecting(text)
@@ -101,7 +106,12 @@ def broken_protections(book: NoteBook) -> list[BrokenProtection]:
         for note in file.lines
         if note.is_stale and note.is_protecting
     ]
-    return [*gone, *changed]
+    whole = [
+        BrokenProtection(path, (), note.text)
+        for path, note in book.notes.items()
+        if note.protected_digest and is_protecting(note.text)
+    ]
+    return [*gone, *changed, *whole]
 
 
 def line_notes_state(notes: Mapping[str, Note]) -> dict[str, list[list[Any]]]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from core.tools import ToolError
 from modules.files.fingerprints import Fingerprint, find_moved, stat_or_none
 from modules.files.project import Project
-from modules.notes.line_notes import located
+from modules.notes.line_notes import is_protecting, located
 from modules.notes.note_book import Note, NoteBook
 from utils.text.lines import lines_of
 
@@ -77,6 +77,9 @@ class NoteTracker:
 
     def _seen(self, path: str, note: Note, now: Fingerprint) -> Note:
         """Return *note* on the file *path* as it is *now*, with its lines found again."""
+        if is_protecting(note.text) and now.digest != note.file.digest:
+            protected = note.protected_digest or note.file.digest
+            note = replace(note, protected_digest="" if protected == now.digest else protected)
         if not note.lines or now.digest == note.file.digest:
             return replace(note, file=now)
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from core.cards import Change, TextCard
@@ -40,6 +40,7 @@ class Protection(Feature, RecordsCalls, ConfirmsCalls):
         self._notes = notes
         self._undo = undo
         self._notes_before: Mapping[str, Note] = {}  # the call
+        self._asked: set[str] = set()
 
     def refuse_edit(self, path: str, old: str, new: str) -> None:
         """Raise `ToolError` where *new* in the place of *old* changes what is protected."""
@@ -71,12 +72,18 @@ class Protection(Feature, RecordsCalls, ConfirmsCalls):
         broken = [text for change in changes for text in self._broken(call_id, change, notes)]
         if not broken:
             return None
+        self._asked |= {path for path in notes for change in changes if _is_in(path, change.path)}
         return PostRunConfirmation(
             phrase("It changed what a note protects. Yes keeps that; no puts back all it did."),
             TextCard(phrase("Protected by a note"), "\n".join(broken)),
             lambda: self._put_back(call_id),
             kind="protected",
         )
+
+    def take_asked(self) -> Collection[str]:
+        """Return the paths of notes that a call broke since the last time, of which it asked."""
+        asked, self._asked = self._asked, set()
+        return asked
 
     def _broken(self, call_id: str, change: Change, notes: Mapping[str, Note]) -> Iterator[str]:
         """Yield what *change* did to what *notes* protect, a line each."""

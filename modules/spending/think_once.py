@@ -32,7 +32,7 @@ class ThinkOnce(Feature, BindsToSession, WeighsThinking):
         self._past_tasks = past_tasks
         self.clock = clock
         self._told: tuple[str, Way] | None = None
-        """A session, and the way of its last task."""
+        """A session, and the way of its last task, or of the next one where that was told."""
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._session = session_handle
@@ -53,8 +53,13 @@ class ThinkOnce(Feature, BindsToSession, WeighsThinking):
         return self._costs.note(way) if way != last else None
 
     def switch_note(self, mode: Mode) -> Text:
-        way: Way = "" if mode == "fast" else self.cheaper_way()
-        return self._costs.note(way) or ""
+        return self._costs.note(self._way_of(mode)) or ""
+
+    def on_switch_told(self, mode: Mode) -> None:
+        self._told = self._session.session, self._way_of(mode)
+
+    def _way_of(self, mode: Mode) -> Way:
+        return "" if mode == "fast" else self.cheaper_way()
 
     def thinking_rows(self, mode: Mode) -> Iterable[tuple[Phrase, Text]]:
         return self._costs.rows(mode)

@@ -131,7 +131,7 @@ class ThinkingCosts:
         if cost.tasks:
             return phrase("about {cost} a task, by the last {n}", cost=money, n=cost.tasks)
         return phrase(
-            "about {cost} a task, by list prices (measured from {n} tasks on)",
+            "about {cost} a task (assumed, nothing measured yet; from {n} such tasks on it is)",
             cost=money,
             n=MIN_MEASURED,
         )

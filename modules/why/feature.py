@@ -156,7 +156,7 @@ class Why(Feature, BindsToSession, RecordsPerson):
             )
         from modules.checkpoints.line_origins.tracing import Tracing  # for who asks
 
-        return Tracing(self._checkpoints.get())
+        return Tracing(self._checkpoints.get(), self.reasons().arguments_of)
 
     def reasons(self) -> Reasons:
         """Return what tells of the calls that wrote lines, as the sessions are now."""

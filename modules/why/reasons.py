@@ -55,6 +55,7 @@ class Reasons:
         self._sessions: dict[str, KeptSession | None] = {}
         self._now: Tree | None = None
         self._receipts: dict[tuple[str, int], tuple[LineReceipt, ...]] = {}
+        self._arguments: dict[str, dict[tuple[int, str], Mapping[str, Any]]] = {}
 
     def session(self, session: str) -> KeptSession | None:
         """Return what is kept of *session*, None where that is nothing any more."""
@@ -65,6 +66,13 @@ class Reasons:
                 kept = None
             self._sessions[session] = kept
         return self._sessions[session]
+
+    def arguments_of(self, origin: Origin) -> Mapping[str, Any] | None:
+        """Return what the call of *origin* was run with, None where nothing of it is kept."""
+        if origin.session not in self._arguments:
+            kept = self.session(origin.session)
+            self._arguments[origin.session] = _arguments_by_call(kept.records if kept else ())
+        return self._arguments[origin.session].get((origin.turn, origin.call_id))
 
     def explain(self, origin: Origin, ranges: Ranges, *, with_receipts: bool) -> LineOrigin:
         """Return why the lines of *ranges* are as they are."""
@@ -141,6 +149,20 @@ class Reasons:
             LineReceipt(one.command, one.exit_code, one.state, state_text(one))
             for one in [*last.values()][-_MAX_RECEIPTS:]
         )
+
+
+def _arguments_by_call(
+    records: Sequence[TurnRecord],
+) -> dict[tuple[int, str], Mapping[str, Any]]:
+    """Return what each call of *records* was run with, by its turn and id."""
+    found: dict[tuple[int, str], Mapping[str, Any]] = {}
+    for turn, record in records:
+        match record:
+            case Assistant(calls=calls):
+                found |= {(turn, call.id): json.loads(call.arguments) for call in calls}
+            case ToolResult(call_id=its_id, revised=dict() as revised):
+                found[turn, its_id] = revised
+    return found
 
 
 def _words(said: User) -> str:

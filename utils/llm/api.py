@@ -64,7 +64,7 @@ class Writer(Protocol):
         Where it is to *think*, then with *effort*, "" for the usual one.
 
         The reply has at most *reply_tokens* where these are not 0 and the model does not reason
-        beside it: reasoning would fill them.
+        beside it: reasoning would fill them. With the effort "low" there is room for that as well.
         """
 
     def calibrate(self, body: RequestBody, prompt_tokens: int) -> None:

@@ -1,5 +1,7 @@
 """Where the lines of a file come from: folded, when asked, from the states around every call.
 
+- call_edits    The edits of calls: exactly which lines of a text each left, where lines read the
+                same too.
 - file_states   The states of one file in their order, whatever it was called, and who made each.
 - fold          The fold: which of these states each line of the last one came with.
 - line_alignment

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from modules.checkpoints.line_origins.file_states import NOT_HELD, FileState
-from modules.checkpoints.line_origins.line_alignment import Lines, kept_lines
+from modules.checkpoints.line_origins.line_alignment import KeptLines, Lines, kept_lines
 from modules.checkpoints.line_origins.origins import THERE_BEFORE, UNKNOWN, Origin
 from modules.checkpoints.line_origins.timeline import State
 
@@ -20,11 +20,19 @@ class _Version:
     origins: tuple[Origin, ...]
 
 
-class Fold:
-    """Folds the states of a file; *read* gives the lines of a digest, None where they are lost."""
+KeptByEdit = Callable[[Origin, str, str, str], Sequence[KeptLines] | None]
+"""Says what the edit of a call kept of a file at a path, of one digest in another, if it can."""
 
-    def __init__(self, read: Callable[[str], Lines | None]) -> None:
+
+class Fold:
+    """Folds the states of a file; *read* gives the lines of a digest, None where they are lost.
+
+    Where *kept_by_edit* cannot say what stayed, the two texts do.
+    """
+
+    def __init__(self, read: Callable[[str], Lines | None], kept_by_edit: KeptByEdit) -> None:
         self._read = read
+        self._kept_by_edit = kept_by_edit
         self._by_snapshot: dict[int, _Version] = {}
         self._removed: dict[str, Origin] = {}
         self._is_lost = False
@@ -61,7 +69,8 @@ class Fold:
         origins = [origin] * len(lines)
         if one.state.brings_back and not was_lost:
             self._bring_back(one.state, lines, origins)
-        kept = _keep(old, lines, origins)
+        known = None if was_lost else self._kept_by_edit(origin, one.path, old.digest, one.digest)
+        kept = _keep(old, lines, origins, known)
         source = self._by_snapshot.get(one.state.source) if one.state.brings_back else None
         if source and source.digest == one.digest:  # all of it as it was
             origins = [*source.origins]
@@ -79,10 +88,18 @@ class Fold:
             _keep(source, lines, origins)
 
 
-def _keep(old: _Version, lines: Lines, origins: list[Origin]) -> set[int]:
-    """Give those of *lines* that *old* has their origins in it; return which of its lines stay."""
+def _keep(
+    old: _Version,
+    lines: Lines,
+    origins: list[Origin],
+    known: Sequence[KeptLines] | None = None,
+) -> set[int]:
+    """Give those of *lines* that *old* has their origins in it; return which of its lines stay.
+
+    These are *known*, or what the texts have in common.
+    """
     kept: set[int] = set()
-    for start, new_start, count in kept_lines(old.lines, lines):
+    for start, new_start, count in kept_lines(old.lines, lines) if known is None else known:
         origins[new_start : new_start + count] = old.origins[start : start + count]
         kept.update(range(start, start + count))
     return kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from modules.checkpoints.line_origins.call_edits import ArgumentsOf, CallEdits
 from modules.checkpoints.line_origins.file_states import FileState, FileStates
 from modules.checkpoints.line_origins.fold import Fold
 from modules.checkpoints.line_origins.origins import UNKNOWN, FileOrigins
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 class Tracing:
     """Traces lines with *checkpoints*, from all that they hold; everything raises `UserError`.
 
-    It reads what is kept once, when it is made: what happens later needs a new one.
+    It reads what is kept once, when it is made: what happens later needs a new one. What
+    *arguments_of* calls is told of says which lines their edits left, where lines read the same.
     """
 
-    def __init__(self, checkpoints: Checkpoints) -> None:
+    def __init__(self, checkpoints: Checkpoints, arguments_of: ArgumentsOf) -> None:
         self._checkpoints = checkpoints
+        self._edits = CallEdits(arguments_of, self._text)
         timeline = Timeline(checkpoints.objects)
         self._now = checkpoints.take().id
         self._first = next((one.snapshot for one in timeline.states if one.snapshot), 0)
@@ -63,7 +66,7 @@ class Tracing:
     def _fold(self, path: str, states: Sequence[FileState]) -> FileOrigins | None:
         if not any(one.digest for one in states):
             return None
-        fold = Fold(self._lines)
+        fold = Fold(self._lines, self._edits.kept_lines)
         origins = fold.run(states)
         last = states[-1].digest
         if not last:
@@ -82,6 +85,15 @@ class Tracing:
             except DamagedObject:
                 return None
         return self._texts[key][0]
+
+    def _text(self, key: str) -> str | None:
+        """Return the text of a content, None where it is none or is not kept."""
+        if not key or key.startswith("→"):
+            return None
+        try:
+            return TextFile.decode(self._checkpoints.objects.read(key)).text
+        except (DamagedObject, NotText):
+            return None
 
 
 def _decode(data: bytes) -> tuple[tuple[str, ...], str]:

@@ -137,6 +137,11 @@ class CheckpointIndex:
         )
         return next(filter(None, map(_snapshot_from_row, rows)), None)
 
+    def newest(self, limit: int) -> list[int]:
+        """Return the numbers of the snapshots that were taken or found again last, newest first."""
+        statement = "SELECT id FROM snapshot ORDER BY used DESC, id DESC LIMIT ?"
+        return [row[0] for row in self._rows(statement, limit) if isinstance(row[0], int)]
+
     def snapshot(self, number: int) -> Snapshot:
         """Return the snapshot *number*. Raises `UserError` when it was collected, or is damaged."""
         rows = self._rows(

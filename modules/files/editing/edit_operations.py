@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple, assert_never
 
@@ -33,12 +34,20 @@ class EditRequest(NamedTuple):
     end_line: int | None = None
 
 
+class Replacement(NamedTuple):
+    """The characters *start* to *end* of the old text became *length* others."""
+
+    start: int
+    end: int
+    length: int
+
+
 class EditResult(NamedTuple):
-    """The new *text*, what was *tolerated* in *old*, and how many *replacements* were made."""
+    """The new *text*, what was *tolerated* in *old*, and what was replaced, from top to bottom."""
 
     text: str
     tolerated: Phrase | None = None
-    replacements: int = 1
+    replacements: tuple[Replacement, ...] = ()
 
 
 def apply_edit(text: str, request: EditRequest, name: str) -> EditResult:
@@ -57,13 +66,13 @@ def apply_edit(text: str, request: EditRequest, name: str) -> EditResult:
         case "replace":
             return _replaced(text, request, new, note)
         case "append":
-            return EditResult(_appended(text, new), note)
+            return _one_replacement(text, len(text), 0, _to_append(text, new), note)
         case "insert":
-            return EditResult(_inserted(text, first, new), note)
+            return _inserted(text, first, new, note)
         case "replace_lines":
-            return EditResult(_replaced_lines(text, first, last, new), note)
+            return _replaced_lines(text, first, last, new, note)
         case "clear":
-            return EditResult("")
+            return _one_replacement(text, 0, 0, "", note)
         case _:
             assert_never(request.operation)
 
@@ -114,31 +123,45 @@ def _check_parameters(request: EditRequest) -> None:
         raise ToolError(phrase("{operation} takes no {names}.", operation=operation, names=names))
 
 
+def _one_replacement(text: str, start: int, tail: int, new: str, note: Phrase | None) -> EditResult:
+    """Return what *new* makes of *text* but for its first *start* and last *tail* characters."""
+    end = len(text) - tail
+    replacement = Replacement(start, end, len(new))
+    return EditResult(text[:start] + new + text[end:], note, (replacement,))
+
+
 def _replaced(text: str, request: EditRequest, new: str, note: Phrase | None) -> EditResult:
     from modules.files.editing.edits import EditNotFound, find_edit  # for edits only
 
     old = (request.old or "").replace("\r\n", "\n")
     if not old and not text:
-        return EditResult(new, note)
+        return _one_replacement(text, 0, 0, new, note)
     if not old:
         raise ToolError(phrase("old is empty; to add text use append or insert."))
     if old == new:
         raise ToolError(phrase("old and new are the same."))
-    if request.all and (count := text.count(old)) > 1:
-        return EditResult(text.replace(old, new), note, count)
+    if request.all and text.count(old) > 1:
+        return EditResult(text.replace(old, new), note, (*_each_replaced(text, old, new),))
     try:
         edit = find_edit(text, request.old or "", new)
     except EditNotFound as error:
         raise ToolError(error.message, "not_found") from None
-    return EditResult(edit.applied(text), edit.tolerated or note)
+    replacement = Replacement(edit.start, edit.end, len(edit.new))
+    return EditResult(edit.applied(text), edit.tolerated or note, (replacement,))
 
 
-def _appended(text: str, new: str) -> str:
-    between = "\n" if text and not text.endswith("\n") else ""
-    return text + between + new
+def _each_replaced(text: str, old: str, new: str) -> Iterator[Replacement]:
+    start = text.find(old)
+    while start >= 0:
+        yield Replacement(start, start + len(old), len(new))
+        start = text.find(old, start + len(old))
 
 
-def _inserted(text: str, line: int, new: str) -> str:
+def _to_append(text: str, new: str) -> str:
+    return f"\n{new}" if text and not text.endswith("\n") else new
+
+
+def _inserted(text: str, line: int, new: str, note: Phrase | None) -> EditResult:
     """Return *text* with *new* before *line*; the line after the last one is the end."""
     count = len(lines_of(text))
     if not 1 <= line <= count + 1:
@@ -151,17 +174,13 @@ def _inserted(text: str, line: int, new: str) -> str:
             )
         )
     if line > count:
-        return _appended(text, new)
-    lines = text.split("\n")
+        return _one_replacement(text, len(text), 0, _to_append(text, new), note)
     with_newline = new if new.endswith("\n") or not new else f"{new}\n"
-    return (
-        "".join(f"{before}\n" for before in lines[: line - 1])
-        + with_newline
-        + "\n".join(lines[line - 1 :])
-    )
+    tail = len("\n".join(text.split("\n")[line - 1 :]))
+    return _one_replacement(text, len(text) - tail, tail, with_newline, note)
 
 
-def _replaced_lines(text: str, first: int, last: int, new: str) -> str:
+def _replaced_lines(text: str, first: int, last: int, new: str, note: Phrase | None) -> EditResult:
     r"""Return *text* with lines *first* to *last* replaced; "" removes them.
 
     What ends the last of them ends the new ones too, whether *new* ends in "\n" or not.
@@ -179,7 +198,6 @@ def _replaced_lines(text: str, first: int, last: int, new: str) -> str:
                 last=last,
             )
         )
-    inserted = new.removesuffix("\n").split("\n") if new else []
-    if not inserted and last == len(lines) and first > 1:
-        inserted = [""]  # the line before keeps its end
-    return "\n".join([*lines[: first - 1], *inserted, *lines[last:]])
+    start, tail = sum(len(line) + 1 for line in lines[: first - 1]), len("\n".join(lines[last:]))
+    between = new.removesuffix("\n") + "\n" if new and last < len(lines) else new.removesuffix("\n")
+    return _one_replacement(text, start, tail, between, note)

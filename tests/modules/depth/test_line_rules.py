@@ -8,13 +8,18 @@ import itertools
 import pytest
 
 from modules.depth.line_rules import OwnRule, judge
+from tests.modules.depth.fresh_lines import MIXED, SHORT, VARIED
 from tests.modules.depth.labelled_lines import HELD_OUT, LATER, TUNING
 
 LEAST_ACCURACY = 0.95
 
 
 @pytest.mark.parametrize(
-    ("name", "lines"), [("tuning", TUNING), ("held out", HELD_OUT), ("later", LATER)]
+    ("name", "lines"),
+    [
+        *(("tuning", TUNING), ("held out", HELD_OUT), ("later", LATER)),
+        *(("mixed", MIXED), ("short", SHORT), ("varied", VARIED)),
+    ],
 )
 def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
     name: str, lines: dict[str, list[str]]
@@ -24,20 +29,36 @@ def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
     wrong = [one for one in wrong if one[1] != one[2]]
     right = len(labelled) - len(wrong)
     print(f"depth, {name}: {right} of {len(labelled)} ({right / len(labelled):.1%})")  # noqa: T201
-    assert len(labelled) >= 190
+    assert len(labelled) >= 150
     assert right >= LEAST_ACCURACY * len(labelled), wrong
 
 
 def test_no_line_that_needs_a_tool_is_social() -> None:
     tasks = [
         line
-        for lines in (TUNING, HELD_OUT, LATER)
+        for lines in (TUNING, HELD_OUT, LATER, MIXED, SHORT, VARIED)
         for depth, some in lines.items()
         for line in some
         if depth != "social"
     ]
     assert len(tasks) >= 150
     assert [line for line in tasks if judge(line).depth == "social"] == []
+
+
+def test_an_order_in_the_words_of_thanks_is_a_task() -> None:
+    orders = [
+        *("work on this", "work on it again", "make it clean", "make it better", "help", "help me"),
+        *("read everything again", "read on", "answer the rest", "reply again", "clean it all"),
+        *("support this too", "have it clean", "prompt me", "the fast one", "the best of it"),
+        *("these", "all of it again", "now", "again, all of it", "see what works", "make us laugh"),
+    ]
+    lines = [
+        line
+        for thanks, order in itertools.product(["thanks", "thank you", "cheers", "amazing"], orders)
+        for line in (f"{thanks}, {order}", f"{order}, {thanks}", f"{thanks} and {order}")
+    ]
+    lines += [f"thank you {order}" for order in orders if order not in ("now", "these")]
+    assert [line for line in lines if judge(line).depth == "social"] == []
 
 
 def test_whatever_stands_beside_thanks_makes_it_a_task() -> None:
@@ -74,6 +95,8 @@ def test_whatever_stands_beside_thanks_makes_it_a_task() -> None:
         "行",
         "",
         "?",
+        "88",
+        "have a clean read, thanks",
         "…",
     ],
 )

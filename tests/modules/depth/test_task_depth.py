@@ -21,7 +21,7 @@ from tests.assembly import SETTINGS, AssembledTerminal, assembled_terminal
 from tests.scripted_model import Item, call_reply, run_turn, text_reply
 from utils.llm.anthropic_api.anthropic_request import AnthropicWriter
 from utils.llm.completion import Completion, Wire
-from utils.llm.openai_api.request import RequestWriter
+from utils.llm.openai_api.request import LOW_THOUGHT_TOKENS, RequestWriter
 
 LIMIT = 150
 
@@ -126,6 +126,15 @@ def test_only_the_limit_of_the_reply_differs_in_the_bytes(writer_class: Any) -> 
     assert body(140) == {**body(0), "max_tokens": 140}
     assert list(body(140)) == list(body(0))
     assert body(140, think=True) == body(0, think=True)
+
+
+def test_a_thanks_in_a_task_of_low_effort_has_a_limit_with_room_for_a_thought() -> None:
+    writer = RequestWriter(max_tokens=8_000, context_limit=100_000, effort="high")
+    messages: Sequence[Wire] = [{"role": "user", "content": "thanks"}]
+    how: dict[str, Any] = {"think": True, "effort": "low"}
+    free = json.loads(writer.write("deepseek-flash", messages, [], **how))
+    limited = json.loads(writer.write("deepseek-flash", messages, [], reply_tokens=140, **how))
+    assert limited == {**free, "max_tokens": 140 + LOW_THOUGHT_TOKENS}
 
 
 def test_the_request_of_thanks_begins_with_the_bytes_of_the_one_before() -> None:

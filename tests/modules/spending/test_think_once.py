@@ -97,7 +97,7 @@ def test_a_switch_says_what_it_costs_before_it_is_made(tmp_path: Path) -> None:
         assert told.startswith("10,100 tokens of this conversation are read anew: ")
         assert "$0.001485 (¥0.009898) more." in told
         assert "It thinks at the first call, then acts fast: about $" in told
-        assert "by list prices" in told
+        assert "assumed, nothing measured yet" in told
         assert "read anew" not in body_of(one, "/fast")
         assert len(one.model.requests) == 1
 
@@ -110,8 +110,8 @@ def test_what_was_read_in_a_mode_is_not_lost_to_it(tmp_path: Path) -> None:
     ]
     with session(tmp_path, *replies) as one:
         run_turn(one.terminal, "read it")
-        run_turn(one.terminal, "/think")
-        assert "10,100 tokens of this conversation" in notices(run_turn(one.terminal, "then"))
+        assert "10,100 tokens of this conversation" in body_of(one, "/think")
+        assert notices(run_turn(one.terminal, "then")) == ""  # that was told
         # of 10,350 tokens the fast cache has 10,100: a block more or less
         assert body_of(one, "/fast") == ""
         run_turn(one.terminal, "and now?")
@@ -130,13 +130,13 @@ def test_what_was_read_is_known_when_the_session_goes_on_elsewhere(tmp_path: Pat
         assert "10,100 tokens of this conversation" in notices(run_turn(again.terminal, "go on"))
 
 
-def test_the_first_task_goes_once_by_list_prices_and_that_is_said(tmp_path: Path) -> None:
+def test_the_first_task_goes_once_by_what_is_assumed_and_that_is_said(tmp_path: Path) -> None:
     replies = [step(1, 3_000, thought=200), used(text_reply("Done."), 3_400)]
     with session(tmp_path, *replies) as one:
         one.terminal.mode = "think"
         events = run_turn(one.terminal, "find the bug in the parser and mend it")
         assert one.model.efforts == ["usual", ""]
-        assert "by list prices" in notices(events)
+        assert "assumed, nothing measured yet" in notices(events)
         assert ThoughtKept("I think.") in events
 
 
@@ -194,7 +194,7 @@ def test_what_a_task_cost_its_way_is_kept(tmp_path: Path) -> None:
         # the first call missed what the fast one had read, the second a part of the call before
         assert second.read_again == 10_100 + 300
         rows = rows_of(one)
-        assert "by list prices" in rows["Low effort throughout"]
+        assert "assumed, nothing measured yet" in rows["Low effort throughout"]
 
 
 @pytest.mark.parametrize("change", [{"thinks_by": "adaptive"}, {"reasoning_effort": False}])

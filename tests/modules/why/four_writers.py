@@ -32,11 +32,13 @@ class Line(NamedTuple):
 class Wrong(NamedTuple):
     """Lines that are said to come from elsewhere than they do, of those that can be told.
 
-    *impossible* are those of all lines that are said to come from where no short edit has them.
+    *impossible* are those of all lines that are said to come from where no short edit has them;
+    *naive* are all that are said to come from elsewhere than they do, whoever could tell.
     """
 
     wrong: int
     impossible: int
+    naive: int
     told: int
     total: int
 
@@ -45,13 +47,15 @@ class Wrong(NamedTuple):
 class FourWriters:
     """The tool, the shell, the person and another program, all at the file *name*.
 
-    *lines* are its lines with who wrote them. Of what is written, *repeated* (0 to 1) are lines
+    *lines* are its lines with who wrote them. The tool edits parts in *edits* of its turns (0 to
+    1), else it writes all of the file. Of what is written, *repeated* (0 to 1) are lines
     that stand elsewhere in it as well. Lines end with *newline*, the last one not always.
     """
 
     env: AssembledTerminal
     rng: random.Random
     repeated: float = 0.0
+    edits: float = 0.5
     newline: str = "\n"
     name: str = "app.txt"
     lines: list[Line] = field(default_factory=list)
@@ -85,7 +89,13 @@ class FourWriters:
         self.rng.choice(writers if self.rng.random() < 0.8 else rare)()
 
     def tool(self) -> None:
-        """Let the tool change one part of the file, or all of it."""
+        """Let a tool edit parts of the file, or write all of it."""
+        if self.rng.random() < self.edits:
+            self._edit_by_calls()
+        else:
+            self._write_whole()
+
+    def _write_whole(self) -> None:
         turn = self._next_turn
         self._edit(("call", turn), hunks=self.rng.choice([1, 1, 3]))
         arguments: dict[str, Any] = {"path": self.name, "content": self.text, "overwrite": True}
@@ -93,6 +103,38 @@ class FourWriters:
             call_reply("read_file", id=f"r{turn}", path=self.name),
             call_reply("create_file", id=f"t{turn}", **arguments),
         )
+
+    def _edit_by_calls(self) -> None:
+        """Let calls say which lines they put in, replace and take out: of these all is known."""
+        turn = self._next_turn
+        self._before.append((self.lines, self._ends))
+        calls = []
+        for number in range(self.rng.choice([1, 1, 3])):
+            arguments = self._exact_edit(("call", turn))
+            calls.append(call_reply("modify_file", id=f"e{turn}_{number}", **arguments))
+        self._turn(call_reply("read_file", id=f"r{turn}", path=self.name), *calls)
+
+    def _exact_edit(self, mark: Mark) -> dict[str, Any]:
+        """Edit one place; return the arguments of the call that does so."""
+        while True:
+            at = self.rng.randint(0, len(self.lines))
+            size = self.rng.randint(0, min(4, len(self.lines) - at))
+            texts = [self._new_line() for _ in range(self.rng.randint(0 if size else 1, 5))]
+            added = [Line(text, mark, frozenset([mark])) for text in texts]
+            new = [*self.lines[:at], *added, *self.lines[at + size :]]
+            taken = {line.text for line in self.lines[at : at + size]}
+            if new and new[-1].text and taken.isdisjoint(texts):
+                break
+        is_at_end = at + size == len(self.lines)
+        self._ends = self._ends or (is_at_end and not (size and texts))
+        self.lines = new
+        text = "".join(f"{one}\n" for one in texts)
+        if size:
+            place = {"start_line": at + 1, "end_line": at + size}
+            return {"path": self.name, "operation": "replace_lines", "new": text, **place}
+        if is_at_end and self.rng.random() < 0.5:
+            return {"path": self.name, "operation": "append", "new": text}
+        return {"path": self.name, "operation": "insert", "new": text, "start_line": at + 1}
 
     def shell(self) -> None:
         turn = self._next_turn
@@ -165,6 +207,7 @@ class FourWriters:
         return Wrong(
             sum(said != one.mark for said, one in pairs if len(one.possible) == 1),
             sum(said not in one.possible for said, one in pairs),
+            sum(said != one.mark for said, one in pairs),
             sum(len(one.possible) == 1 for _, one in pairs),
             len(pairs),
         )

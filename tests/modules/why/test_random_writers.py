@@ -23,13 +23,13 @@ def test_of_a_thousand_lines_of_four_writers_one_is_wrong_at_most(
 ) -> None:
     found: list[Wrong] = []
     with assembled_terminal(tmp_path, runs_shell_escapes=True) as env:
-        writers = FourWriters(env, random.Random(seed), repeated, newline)
+        writers = FourWriters(env, random.Random(seed), repeated, newline=newline)
         writers.begin()
         for number in range(_STEPS):
             writers.step()
             if number % 5 == 4:
                 found.append(writers.wrong())
-    wrong, impossible, told, total = (sum(counts) for counts in zip(*found, strict=True))
+    wrong, impossible, _, told, total = (sum(counts) for counts in zip(*found, strict=True))
     assert told >= least_told * total
     assert wrong <= told / 1_000, f"{wrong} of {told} lines"
     assert impossible <= total / 1_000, f"{impossible} of {total} lines"

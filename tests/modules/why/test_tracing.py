@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,6 +74,42 @@ def test_lines_come_from_before_from_calls_and_from_others(tmp_path: Path) -> No
         assert marks(env) == [
             *("one: before", "TWO: call2", "three: before", "four: call3", "five: others")
         ]
+
+
+REPEATED = "def one():\n    pass\n\n\ndef two():\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ({"operation": "insert", "new": "    pass\n", "start_line": 2}, [2]),
+        ({"operation": "insert", "new": "    pass\n", "start_line": 3}, [3]),
+        ({"operation": "insert", "new": "\n", "start_line": 3}, [3]),
+        ({"operation": "insert", "new": "\n", "start_line": 5}, [5]),
+        ({"operation": "append", "new": "    pass\n"}, [7]),
+        ({"operation": "insert", "new": "    pass\n", "start_line": 6}, [6]),
+        ({"operation": "replace", "old": "two():\n", "new": "two():\n    pass\n"}, [6]),
+        ({"operation": "replace", "old": "\ndef two", "new": "\n\ndef two"}, [5]),
+        (
+            {"operation": "replace", "old": "    pass\n", "new": "    pass\n" * 2, "all": True},
+            [3, 8],
+        ),
+        (
+            {"operation": "replace_lines", "start_line": 3, "end_line": 4, "new": "\n\n\n"},
+            [5],
+        ),
+    ],
+)
+def test_of_equal_lines_the_one_that_a_call_put_in_is_its_own(
+    edit: dict[str, Any], expected: list[int], tmp_path: Path
+) -> None:
+    with assembled_terminal(tmp_path) as env:
+        begun(env, REPEATED)
+        read = call_reply("read_file", id="r", path="a.txt")
+        turn(env, read, call_reply("modify_file", id="e", path="a.txt", **edit))
+        origins = trace(env).origins
+        new = [n for n, one in enumerate(origins, 1) if mark_of(one) == ("call", 2)]
+        assert new == expected
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ _TOKENS_PER_BYTE = 0.4
 _SAFETY_FACTOR = 1.02
 _SAFETY_TOKENS = 64
 _MIN_OUTPUT_TOKENS = 1024
+LOW_THOUGHT_TOKENS = 500
+"""Room for a thought with low effort beside a reply that is limited: the limit is of both."""
 _MESSAGES_END = b"],"
 _OPTIONAL_KEYWORDS = frozenset({"default", "additionalProperties"})
 
@@ -117,8 +119,9 @@ class RequestWriter:
         if profile.output_limit != "none":
             text_bytes = body_length + len(_to_json(tail)) - serialized.picture_bytes
             most = self._max_output_tokens(text_bytes, serialized.picture_tokens)
-            if reply_tokens and not think and profile.output_limit == "max_tokens":
-                most = min(most, reply_tokens)
+            thought = LOW_THOUGHT_TOKENS if effort == "low" else 0
+            if reply_tokens and (thought or not think) and profile.output_limit == "max_tokens":
+                most = min(most, reply_tokens + thought * think)
             tail[profile.output_limit] = most
         parts = head, serialized.text, _MESSAGES_END, _to_json(tail)[1:]
         request_body = RequestBody(b"".join(parts))

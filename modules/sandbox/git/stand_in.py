@@ -43,7 +43,7 @@ from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
 from modules.sandbox.git.alternates import ALTERNATES, Alternates, AlternatesNotPlain
 from modules.sandbox.git.new_repository import init_settings, make_skeleton, put_in_place
 from modules.sandbox.git.object_quarantine import ObjectQuarantine, ObjectsRefused
-from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config
+from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config, is_of_tree
 from modules.sandbox.git.stand_in_files import (
     NotPlain,
     Stamps,
@@ -312,11 +312,12 @@ class GitStandIn:
             copy_file(self._git / name, target)
         added = self._settings().encode("utf-8", "surrogateescape")
         for place in self._places:
-            config, worktree_config = folder / place / "config", folder / place / WORKTREE_CONFIG
-            for path in (config, *([worktree_config] if worktree_config.exists() else [])):
-                with path.open("ab") as file:
-                    file.write(added)
-                self._configs[f"{place}{path.name}"] = path.read_bytes()
+            trees = () if place else sorted(filter(is_of_tree, self._real))
+            for name in (f"{place}config", f"{place}{WORKTREE_CONFIG}", *trees):
+                if (path := folder / name).exists():
+                    with path.open("ab") as file:
+                        file.write(added)
+                    self._configs[name] = path.read_bytes()
             lines = (f"{one}\n" for one in (_seen(place), *self._borrowed[place]))
             (folder / place / ALTERNATES).write_bytes(os.fsencode("".join(lines)))
 
@@ -385,7 +386,7 @@ class GitStandIn:
             return False
         if own.startswith("objects/"):
             return own == ALTERNATES
-        if own in ("config", WORKTREE_CONFIG) and self._is_config_same(folder, name):
+        if name in self._configs and self._is_config_same(folder, name):
             return False
         return not (self._is_new and own in _UNTOLD_IF_NEW)
 

@@ -33,5 +33,5 @@ def has_plain_config(git: Path) -> bool:
 
 
 def is_of_tree(name: str) -> bool:
-    """Return whether the file *name*, a path in a repository, is one of settings of a linked tree."""
+    """Return whether the file *name*, a path in a repository, has settings of a linked tree."""
     return _OF_TREE.fullmatch(name) is not None

@@ -87,8 +87,10 @@ def _named_in(objects: Path) -> Iterator[Path]:
     file = objects / "info/alternates"
     if not os.path.lexists(file):
         return
+    if os.path.islink(file) or not os.path.isfile(file):  # noqa: PTH113, PTH114 - never raise
+        raise AlternatesNotPlain
     content = read_regular_file(file)
-    if not content and (file.is_symlink() or not file.is_file() or file.stat().st_size):
+    if b"\0" in content or (not content and file.stat().st_size):
         raise AlternatesNotPlain
     for line in content.splitlines():
         if line.startswith(b'"'):  # quoted, as for names with line ends

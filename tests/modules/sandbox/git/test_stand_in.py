@@ -446,8 +446,10 @@ def test_what_a_run_made_and_collected_again_is_no_matter(
 
 @pytest.mark.parametrize(
     "make",
-    ["mkdir .git/reftable", "git config extensions.x y", "touch .git/commondir"],
-)
+    ["mkdir .git/reftable", "git config extensions.x y", "touch .git/commondir",
+     "printf '/a\\0b\\n' > .git/objects/info/alternates",
+     "mkdir .git/objects/info/alternates"],
+)  # fmt: skip
 def test_a_repository_of_another_kind_stays_read_only(home: SandboxHome, make: str) -> None:
     subprocess.run(["bash", "-ec", make], cwd=home.project, check=True)
     result = home.bash("echo x > .git/x")

@@ -18,6 +18,11 @@ _GIT_FAILED_REMOTE = re.compile(
     r"|^(error|ssh): .*(ssh|Could not resolve|Permission denied)",
     re.MULTILINE,
 )
+_HIDDEN_END = re.compile(
+    r"(?<![\w./-])(?:pip3?|uvx?|npm|npx|pnpm|yarn|cargo|go|mvnw?|gradlew?|gem|bundle|composer|conda"
+    r"|mamba|poetry|pipx|apt|apt-get|git|curl|wget)\s(?:[^\n;&|]|>&|&>)*(?:\||;|\n)\s*\S"
+)
+"""Commands that reach out, whose own exit code what comes after them hides (`| tail -3`)."""
 
 
 def failure_hints(
@@ -27,37 +32,48 @@ def failure_hints(
 
     Also how it ended for people, None where that is said already. *remote_tool* talks to remotes.
     """
+    if not _may_have_failed(program, result):
+        return [], None
     hints = [_SYSTEM_HINT] if _is_for_system(result, report) else []
+    ended_well = result.exit_code == 0
     if remote_tool and _is_for_remote(program, result):
         hints.append(f"{remote_tool} talks to remotes: it asks the person, and has their logins.")
-        return hints, phrase("failed: {tool} talks to remotes", tool=remote_tool)
+        why = phrase("failed: {tool} talks to remotes", tool=remote_tool)
+        return hints, None if ended_well else why
     if not with_network and _is_for_network(result, report):
-        return [*hints, _network_hint(report)], _failed_for_network(report)
+        return [*hints, _network_hint(report)], None if ended_well else _failed_for_network(report)
     return hints, None
+
+
+def _may_have_failed(program: Program, result: Result) -> bool:
+    """Return whether a run failed, or may have in a command whose exit code is not that of all."""
+    if result.exit_reason == "timed out" or result.exit_code:
+        return True
+    is_command = program.language == "bash" and result.exit_code == 0
+    return is_command and _HIDDEN_END.search(program.code) is not None
 
 
 def _is_for_network(result: Result, report: Report) -> bool:
     """Return whether a run without the network looks as if it failed for want of that."""
     from modules.sandbox.network.offline import lacks_network  # its patterns: for failures only
 
-    is_failure = result.exit_reason == "timed out" or bool(result.exit_code)
     is_cut_off = report.tier is not TierName.LIMITS_ONLY
-    return is_failure and is_cut_off and lacks_network(result.head + result.tail)
+    return is_cut_off and lacks_network(result.head + result.tail)
 
 
 def _is_for_system(result: Result, report: Report) -> bool:
     """Return whether a run failed because it would have installed something in the system."""
     from modules.sandbox.network.offline import installs_in_system  # its patterns: for failures
 
-    is_failure = bool(result.exit_code) and report.tier is not TierName.LIMITS_ONLY
-    return is_failure and installs_in_system(result.head + result.tail)
+    is_confined = report.tier is not TierName.LIMITS_ONLY and result.exit_reason != "timed out"
+    return is_confined and installs_in_system(result.head + result.tail)
 
 
 def _is_for_remote(program: Program, result: Result) -> bool:
     """Return whether a run looks as if git failed in it to talk to a remote."""
     said = result.head + result.tail
-    has_failed = bool(result.exit_code) and _GIT_FAILED_REMOTE.search(said) is not None
-    return has_failed and _GIT_WITH_REMOTE.search(program.code) is not None
+    has_ended = result.exit_code is not None and _GIT_FAILED_REMOTE.search(said) is not None
+    return has_ended and _GIT_WITH_REMOTE.search(program.code) is not None
 
 
 def _network_hint(report: Report) -> str:

@@ -7,6 +7,7 @@ do not protect, and never falls back to lesser means unasked.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -68,6 +69,7 @@ _READ_ONLY_GIT = phrase(
     "Here .git is read-only to programs, for the repository is of another kind (extensions, links, "
     "or objects elsewhere): the person has to do what changes it, but for commits."
 )
+_GIT_FAILED = re.compile(r"^(fatal|error): |Read-only file system", re.MULTILINE)
 _HOME_WITHHELD = phrase(
     "The home folder was an empty one, which is gone now: the usual one is too large, and a "
     "program that runs on keeps it from being made smaller."
@@ -273,7 +275,9 @@ class Sandbox:
             self._prewarm(tier, limits)
         if self._home:
             self._home.tidy_later()
-        if _has_met_read_only_git(lent_plan, result):
+        if plan.git_stand_in is None and (unseen := _unseen_objects(plan, stand_in, result)):
+            notes.append(unseen)
+        elif _has_met_read_only_git(lent_plan, result):
             notes.append(_READ_ONLY_GIT if plan.git_stand_in is None else _NOT_LENT_GIT)
         return replace(result, notes=(*result.notes, *notes))
 
@@ -314,6 +318,7 @@ class Sandbox:
             self._cache,
             self._planner.mount_points,
             wants_hooks=self._wants_git_hooks,
+            shows=self._planner.shows,
         )
 
     def run_outside(
@@ -520,6 +525,7 @@ def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
         git_hooks=stand_in.hooks(),
         git_modules=git / "modules" if submodules.plain else None,
         git_lfs=stand_in.lfs(),
+        git_covered=stand_in.covered(submodules),
         git_read_only=tuple(git / name for name in submodules.others),
     )
 
@@ -530,6 +536,13 @@ def _has_met_read_only_git(plan: MountPlan, result: Result) -> bool:
         return False
     said = result.tail or result.head
     return bool(plan.repository) and "Read-only file system" in said and ".git" in said
+
+
+def _unseen_objects(plan: MountPlan, stand_in: GitStandIn, result: Result) -> Phrase | None:
+    """Return what to do if git seems to have failed for objects that programs do not see."""
+    said = result.tail or result.head
+    has_failed = bool(plan.repository) and _GIT_FAILED.search(said) is not None
+    return stand_in.why_unseen() if has_failed else None
 
 
 def _protected_repositories(plan: MountPlan) -> tuple[Path, ...]:

@@ -415,6 +415,21 @@ def test_a_run_that_fails_for_want_of_network_says_what_to_ask_for(
     assert "network=true" in str(found.card.why)
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["pip install six 2>&1 | tail -3", "npm ci; true", "cargo add x || echo no", "curl x |& cat"],
+)
+def test_so_does_one_that_hides_how_it_ended(sandbox_home: SandboxHome, command: str) -> None:
+    fails = "{ echo Could not resolve host: x; return 1; }"
+    fails = "\n".join(f"{name}() {fails}" for name in ("pip", "npm", "cargo", "curl"))
+    found = outcome(tools(sandbox_home).run_command(f"{fails}\n{command}"))
+    first, hint, *_ = found.text.splitlines()
+    assert first.startswith("exit code 0 ")
+    assert hint.startswith("It looks like want of network: call again with network=true")
+    assert isinstance(found.card, RunCard)
+    assert found.card.why == phrase("done")
+
+
 def test_a_run_that_installs_into_the_system_says_where_that_can_be(
     sandbox_home: SandboxHome,
 ) -> None:
@@ -440,7 +455,11 @@ def test_what_is_not_taken_over_of_package_managers_is_told(
 def test_a_run_that_fails_for_another_reason_says_nothing_of_the_network(
     sandbox_home: SandboxHome,
 ) -> None:
-    for command in ("echo Could not resolve host: x", "curl -sS http://127.0.0.1:9; exit 1"):
+    for command in (
+        "echo Could not resolve host: x",
+        "echo Could not resolve host: x | cat; ./npm x | cat",
+        "curl -sS http://127.0.0.1:9; exit 1",
+    ):
         assert "network" not in outcome(tools(sandbox_home).run_command(command)).text
 
 

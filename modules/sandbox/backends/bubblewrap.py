@@ -264,6 +264,8 @@ def _git_mounts(git: Path, stand_in: Path, plan: MountPlan) -> Iterator[str]:
         yield from ("--ro-bind", str(plan.git_lfs), LFS_IN_SANDBOX)
     if plan.git_modules:
         yield from ("--ro-bind", str(plan.git_modules), MODULES_IN_SANDBOX)
+    for source, place in plan.git_covered:
+        yield from ("--ro-bind", str(source), place)
     yield from ("--bind", str(stand_in), str(git))
     for path in plan.git_read_only:
         yield from ("--ro-bind", str(path), str(path))

@@ -92,6 +92,8 @@ class MountPlan:
     """The folder of the repositories of submodules, of some of which that folder has stand-ins."""
     git_lfs: Path | None = None
     """The folder of the contents of git-lfs, to show beside the objects."""
+    git_covered: tuple[tuple[Path, str], ...] = ()
+    """Files to show in the place of others where the objects are, and those."""
     git_read_only: tuple[Path, ...] = ()
     """Those of which it has none."""
     kept_repositories: tuple[Path, ...] = ()
@@ -251,6 +253,11 @@ class MountPlanner:
             *self._hidden,
         )
         return not any(_is_within(one, real) for one in never_exposed)
+
+    def shows(self, folder: Path) -> bool:
+        """Return whether programs see the real *folder*, and cannot write to it."""
+        protected = any(_is_within(folder, path) for path in self._existing_protected())
+        return protected or self._toolchains.find().holds(folder)
 
     def toolchains(self) -> Toolchains:
         """Return the person's toolchains that programs see."""

@@ -1,5 +1,7 @@
 """Git for programs: its state is theirs to change, and the files that git obeys never are.
 
+- alternates         Alternates: folders of other repositories from which a repository has a part
+                     of its objects.
 - baseline           Baseline of the files that git obeys in a repository, taken before a run, to
                      restore after it.
 - harmless_lines     Harmless lines of files in which git would also run what a line says.

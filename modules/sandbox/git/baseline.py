@@ -29,6 +29,7 @@ _FILES = (
     *("config", "config.worktree", "commondir", "gitdir"),
     *("objects/info/alternates", "objects/info/http-alternates"),
 )
+_NOT_OBEYED = frozenset({"info/refs"})  # of `git gc`: a list of refs for servers of files
 _FOLDERS = ("hooks", "info", "remotes", "branches")
 _LINKS_BELOW = ("refs", "logs", "rr-cache", "rebase-merge", "rebase-apply", "sequencer")
 _LINKS_IN = ("", "objects", "objects/info")
@@ -233,7 +234,8 @@ def _baseline_names(held: HeldFolder) -> Iterator[str]:
     """Yield what there is in *held* of the files that are kept as a whole."""
     yield from (name for name in _FILES if held.status(name))
     for folder in _FOLDERS:
-        yield from (f"{folder}/{entry.name}" for entry in held.entries(folder))
+        names = (f"{folder}/{entry.name}" for entry in held.entries(folder))
+        yield from (name for name in names if name not in _NOT_OBEYED)
 
 
 def _redirecting_links(held: HeldFolder) -> Iterator[tuple[str, bytes]]:

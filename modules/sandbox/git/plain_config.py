@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ _OWN_CONFIG_ALONE = re.compile(
 )
 """What `git sparse-checkout` writes: a work tree has settings of its own, in `config.worktree`."""
 WORKTREE_CONFIG = "config.worktree"
+_OF_TREE = re.compile(r"worktrees/[^/]+/config\.worktree")
 
 
 def has_plain_config(git: Path) -> bool:
@@ -20,11 +22,16 @@ def has_plain_config(git: Path) -> bool:
     Raises `OSError` where it cannot be read.
     """
     config, own = git / "config", git / WORKTREE_CONFIG
-    if not config.is_file() or config.is_symlink() or own.is_symlink():
+    if not config.is_file() or config.is_symlink():
         return False
-    if any(git.glob(f"worktrees/*/{WORKTREE_CONFIG}")):  # a linked one is not shown with its own
+    of_trees = [path for path in (own, *git.glob(f"worktrees/*/{WORKTREE_CONFIG}"))
+                if os.path.lexists(path)]  # fmt: skip
+    if not all(path.is_file() and not path.is_symlink() for path in of_trees):
         return False
     text = _OWN_CONFIG_ALONE.sub(b"", config.read_bytes())
-    if own.is_file():
-        text += b"\n" + own.read_bytes()
-    return _UNUSUAL.search(text) is None
+    return not any(_UNUSUAL.search(one) for one in (text, *(p.read_bytes() for p in of_trees)))
+
+
+def is_of_tree(name: str) -> bool:
+    """Return whether the file *name*, a path in a repository, has settings of a linked tree."""
+    return _OF_TREE.fullmatch(name) is not None

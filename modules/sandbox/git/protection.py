@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from modules.sandbox.filesystem.moved_folders import FolderSearch, move_back, set_aside
+from modules.sandbox.git.alternates import ALTERNATES
 from modules.sandbox.git.baseline import Baseline, children, is_folder
 from modules.sandbox.git.run_record import InUse, RunRecord, UnreadableRecord
 from modules.sandbox.run.orphan_cleanup import wait_for_launchers
@@ -271,6 +272,11 @@ def restoration_notes(restored: Restored) -> Iterator[Phrase]:
     if restored.files:
         names = first_names(restored.files)
         yield phrase("The run changed what git obeys; put back: {names}", names=names)
+    if any(name.endswith(f"/{ALTERNATES}") for name in restored.files):
+        yield phrase(
+            "A clone of a repository on this machine has no objects of its own then: make it with "
+            "git clone --no-local, without --shared and --reference."
+        )
     if restored.cleaned:
         names = first_names(restored.cleaned)
         yield phrase("Lines by which git would run something were taken out: {names}", names=names)

@@ -40,9 +40,10 @@ from modules.files.git.state_changes import (
 from modules.files.git.state_names import is_state_file, own_name, split_submodule
 from modules.files.git_remotes.upstreams import Upstreams, changed_upstreams, write_upstreams
 from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
+from modules.sandbox.git.alternates import ALTERNATES, Alternates, AlternatesNotPlain
 from modules.sandbox.git.new_repository import init_settings, make_skeleton, put_in_place
 from modules.sandbox.git.object_quarantine import ObjectQuarantine, ObjectsRefused
-from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config
+from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config, is_of_tree
 from modules.sandbox.git.stand_in_files import (
     NotPlain,
     Stamps,
@@ -85,8 +86,8 @@ _LFS_SETTINGS = """\
 MODULES_IN_SANDBOX = "/run/git-modules"
 """Where it finds the folder of the submodules' repositories, for their objects."""
 
-_ALTERNATES = "objects/info/alternates"
-_NOT_PLAIN = ("commondir", _ALTERNATES, "reftable")
+_NOT_PLAIN = ("commondir", "reftable")
+_NOTHING = "nothing"  # an empty file
 _UNTOLD = re.compile(
     r"(.*/)?[^/]*\.lock|(.*/)?([A-Z_]*_EDITMSG|FETCH_HEAD|MERGE_RR|NOTES_MERGE_\w+)|rr-cache/.*"
     r"|gc\.(log|pid)|info/refs|lfs/.*|ADD_EDIT\.patch|.*/gpg_sign_opt|description|hooks/.*\.sample"
@@ -114,7 +115,9 @@ class GitStandIn:
         mount_points: MountPoints | None = None,
         *,
         wants_hooks: bool = False,
+        shows: Callable[[Path], bool] = lambda _: False,
     ) -> None:
+        """*shows* says whether programs see a folder elsewhere, and cannot write to it."""
         linked = linked_tree(project)
         self._git = linked.common if linked else project / ".git"
         self._trees = WorkTrees(project, self._git, linked)
@@ -123,11 +126,13 @@ class GitStandIn:
         self._journal = TakeoverJournal(self._git, cache_folder)
         self._journal.recover()
         self._wants_hooks = wants_hooks
+        self._alternates = Alternates(shows)
         self._is_new = False  # whether there is no repository before the run
         self._lock = threading.Lock()
         self._outer: Path | None = None
         self._real: Stamps = {}
         self._submodules = Submodules()
+        self._borrowed: dict[str, tuple[Path, ...]] = {}  # alternates, by the same folders
         self._configs: dict[str, bytes] = {}  # files of settings by name, as programs find them
         self._own: Stamps | None = None  # None: it has to be filled anew
 
@@ -142,6 +147,7 @@ class GitStandIn:
             if self._outer is None:
                 self._outer, lock_fd = make_folder(self._cache_folder)
                 weakref.finalize(self, remove_folder, self._outer, lock_fd)
+                (self._outer / _NOTHING).touch()
         except OSError:
             return None
         return self._outer / "git"
@@ -159,9 +165,26 @@ class GitStandIn:
     def submodules(self) -> Submodules:
         """Return the submodules whose repositories lie in it; all read-only if we cannot look."""
         try:
-            return self._trees.submodules() if self._trees.linked else submodules_of(self._git)
+            linked = self._trees.linked
+            return (
+                self._trees.submodules() if linked else submodules_of(self._git, self._alternates)
+            )
         except OSError:
             return ALL_READ_ONLY
+
+    def covered(self, submodules: Submodules) -> tuple[tuple[Path, str], ...]:
+        """Return the files to cover where programs find the objects, and with what: those that say
+        where more are, which the stand-in says as programs see it.
+        """
+        if self._outer is None:
+            return ()
+        places = ("", *submodules.plain)
+        named = (place for place in places if os.path.lexists(self._git / place / ALTERNATES))
+        return tuple((self._outer / _NOTHING, f"{_seen(place)}/info/alternates") for place in named)
+
+    def why_unseen(self) -> Phrase | None:
+        """Return what to do about objects elsewhere that programs do not see, if there are any."""
+        return self._alternates.why_unseen(self._git)
 
     def lfs(self) -> Path | None:
         """Return the folder of the contents of git-lfs, to show read-only; None if there is none.
@@ -232,7 +255,7 @@ class GitStandIn:
             return False
         if any(os.path.lexists(git / name) for name in _NOT_PLAIN):
             return False
-        return has_plain_config(git)
+        return has_plain_config(git) and self._alternates.is_seen(git)
 
     def _prepare(self, *, is_new: bool) -> bool:
         folder = self.folder(is_new=is_new)
@@ -245,19 +268,26 @@ class GitStandIn:
                 submodules = Submodules() if is_new else self.submodules()
                 real = self._real_stamps(submodules, is_new=is_new)
                 is_same = is_new == self._is_new and real == self._real
-                is_same &= submodules == self._submodules
+                borrowed = {} if is_new else self._borrowed_by(submodules)
+                is_same &= (submodules, borrowed) == (self._submodules, self._borrowed)
                 if self._own is not None and is_same and self._own == stamps_in(folder):
                     return True
                 self._own = None
                 self._is_new, self._real, self._submodules = is_new, real, submodules
+                self._borrowed = borrowed
                 self._fill(folder)
                 # Nobody wrote there meanwhile:
                 if self._real_stamps(submodules, is_new=is_new) == real:
                     self._own = stamps_in(folder)
                     return True
-        except (OSError, NotPlain, UserError, TimedOut):
+        except (OSError, NotPlain, AlternatesNotPlain, UserError, TimedOut):
             self._own = None
         return False
+
+    def _borrowed_by(self, submodules: Submodules) -> dict[str, tuple[Path, ...]]:
+        """Return the alternates of each repository that programs may change."""
+        places = ("", *submodules.plain)
+        return {place: self._alternates.of(self._git / place) for place in places}
 
     def _real_stamps(self, submodules: Submodules, *, is_new: bool) -> Stamps:
         found = {} if is_new else stamps_in(self._git, is_copied)
@@ -282,14 +312,14 @@ class GitStandIn:
             copy_file(self._git / name, target)
         added = self._settings().encode("utf-8", "surrogateescape")
         for place in self._places:
-            config, worktree_config = folder / place / "config", folder / place / WORKTREE_CONFIG
-            for path in (config, *([worktree_config] if worktree_config.exists() else [])):
-                with path.open("ab") as file:
-                    file.write(added)
-                self._configs[f"{place}{path.name}"] = path.read_bytes()
-            objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
-            line = f"{objects if place else OBJECTS_IN_SANDBOX}\n"
-            (folder / place / _ALTERNATES).write_bytes(os.fsencode(line))
+            trees = () if place else sorted(filter(is_of_tree, self._real))
+            for name in (f"{place}config", f"{place}{WORKTREE_CONFIG}", *trees):
+                if (path := folder / name).exists():
+                    with path.open("ab") as file:
+                        file.write(added)
+                    self._configs[name] = path.read_bytes()
+            lines = (f"{one}\n" for one in (_seen(place), *self._borrowed[place]))
+            (folder / place / ALTERNATES).write_bytes(os.fsencode("".join(lines)))
 
     @property
     def _places(self) -> tuple[str, ...]:
@@ -355,8 +385,8 @@ class GitStandIn:
         if is_state_file(name) or _UNTOLD.fullmatch(own):
             return False
         if own.startswith("objects/"):
-            return own == _ALTERNATES
-        if own in ("config", WORKTREE_CONFIG) and self._is_config_same(folder, name):
+            return own == ALTERNATES
+        if name in self._configs and self._is_config_same(folder, name):
             return False
         return not (self._is_new and own in _UNTOLD_IF_NEW)
 
@@ -443,6 +473,12 @@ class GitStandIn:
             raise StateRefused(
                 phrase("{name} is another content than its name says", name=wrong[0])
             )
+
+
+def _seen(place: str) -> str:
+    """Return where programs find the objects of the repository in the folder *place*."""
+    objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
+    return objects if place else OBJECTS_IN_SANDBOX
 
 
 def _quoted(value: str) -> str:

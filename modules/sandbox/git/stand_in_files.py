@@ -13,7 +13,7 @@ from pathlib import Path
 from modules.files.git.state_changes import StateMoved, read_state_file
 from modules.files.git.state_names import is_state_file, may_hold_state, own_name
 from modules.sandbox.filesystem.folder_removal import remove_scratch
-from modules.sandbox.git.plain_config import WORKTREE_CONFIG
+from modules.sandbox.git.plain_config import WORKTREE_CONFIG, is_of_tree
 from modules.sandbox.git.state_check import StateRefused
 from utils.i18n import phrase
 from utils.text.clean import visible
@@ -63,7 +63,7 @@ def _locked(folder: Path) -> int:
 
 
 def is_copied(name: str) -> bool:
-    return own_name(name) in _COPIED or is_state_file(name)
+    return own_name(name) in _COPIED or is_of_tree(name) or is_state_file(name)
 
 
 def stamps_in(folder: Path, is_wanted: Callable[[str], bool] | None = None) -> Stamps:

@@ -40,6 +40,8 @@ _LOG_LINE = re.compile(
     rb"(?P<old>[0-9a-f]{40}) (?P<new>[0-9a-f]{40}) [^\n<>]*<[^\n<>]*> \d+ [+-]\d{4}(\t[^\n]*)?"
 )
 _WORKTREE = re.compile(r"(worktrees/[^/]+/)?(.+)")
+_NOT_KEPT_BY_GIT = frozenset({"ORIG_HEAD", "AUTO_MERGE"})
+"""Names of what `git prune` may take away all the same, as `git gc` does then."""
 
 
 class StateRefused(Exception):
@@ -120,7 +122,7 @@ def _check_file(name: str, old: bytes, new: bytes, objects: NamedObjects) -> Non
                 name=visible(name),
             )
         )
-    elif inner in _ID_FILES:
+    elif inner in _ID_FILES and inner not in _NOT_KEPT_BY_GIT:
         objects.others |= {line.decode() for line in new.split()}
 
 

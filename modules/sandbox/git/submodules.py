@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modules.files.git.state_names import split_submodule
+from modules.sandbox.git.alternates import Alternates
 
 _MODULES = "modules"
 _MAX_FOLDERS = 20_000  # that are searched
 _MAX_SUBMODULES = 200
 _EXTENSIONS = re.compile(rb"^\s*\[\s*extensions", re.IGNORECASE | re.MULTILINE)
-_NOT_PLAIN = ("commondir", "objects/info/alternates", "reftable", "worktrees")
+_NOT_PLAIN = ("commondir", "reftable", "worktrees")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,11 @@ class Submodules:
 ALL_READ_ONLY = Submodules(others=(f"{_MODULES}/",))
 
 
-def submodules_of(git: Path) -> Submodules:
-    """Return the submodules of the repository *git*. Raises `OSError`."""
+def submodules_of(git: Path, alternates: Alternates) -> Submodules:
+    """Return the submodules of the repository *git*, *alternates* judging what they have elsewhere.
+
+    Raises `OSError`.
+    """
     plain: list[str] = []
     others: list[str] = []
     pending = [_MODULES]
@@ -43,7 +47,7 @@ def submodules_of(git: Path) -> Submodules:
         for folder in (f"{parent}/{name}" for name in _folders(git / parent)):
             if not (git / folder / "HEAD").is_file():
                 pending.append(folder)
-            elif _is_plain(git, f"{folder}/"):
+            elif _is_plain(git, f"{folder}/") and alternates.is_seen(git / folder):
                 plain.append(f"{folder}/")
                 pending.append(f"{folder}/{_MODULES}")
             else:

@@ -39,6 +39,7 @@ _SECRET = re.compile(
       |access[_-]?key|token|credentials?) ["']?
       (?: [ \t]*[=:][ \t]*["']? | > | [ \t]+ (?=["']) ["'] )
       [^\s"'<>$(){}\[\],;]{6,} (?=["'\s;,<]|$)
+    | "(?:auth|identitytoken)"\s*:\s*"[A-Za-z0-9+/=._-]{12,}"  # as docker and its like keep it
     | ://[^/\s:@"']+:[^/\s@"'$<{]+@
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----
     | \b(?:npm_|gh[pousr]_|github_pat_|glpat-|pypi-|xox[abprs]-|sk-|hf_)[A-Za-z0-9_-]{16,}

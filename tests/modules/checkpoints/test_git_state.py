@@ -119,6 +119,7 @@ SEQUENCES = {
     "symbolic ref": "git symbolic-ref refs/heads/alias refs/heads/main;"
     " git update-ref refs/x/y HEAD",
     "repack": "echo n > n; git add n; git commit -qm n; git repack -adqn; git prune",
+    "prune in a merge": "git merge side || true; git repack -adqn; git prune",
     "flags": "git update-index --assume-unchanged g1; git update-index --skip-worktree g2",
 }  # fmt: skip
 

@@ -41,9 +41,11 @@ CREDENTIALS = (
     "bin/private/list",
     "go/pkg/mod/cache/private",
     ".config/mise/config.toml",
+    ".pyenv/registry.json",
 )
 """Files with a canary in a form that its kind of file would have it in."""
 _FORMS = {
+    "registry.json": '{{"auths": {{"registry.example": {{"auth": "{secret}"}}}}}}',
     ".pem": "-----BEGIN PRIVATE KEY-----\n{secret}\n-----END PRIVATE KEY-----\n",
     ".xml": "<settings><password>{secret}</password></settings>",
     ".json": '{{"pip_args": "--index-url https://me:{secret}@index.example", "token": "{secret}"}}',

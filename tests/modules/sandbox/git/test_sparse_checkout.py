@@ -93,3 +93,56 @@ def test_what_is_unusual_besides_stays_read_only(
         file.write(f"{line}\n")
     result = sparse.bash("echo x > .git/x")
     assert "Read-only" in result.output
+
+
+@pytest.fixture(params=["inside", "outside", "itself"])
+def with_linked(home: SandboxHome, request: pytest.FixtureRequest) -> SandboxHome:
+    """A project with a sparse linked work tree in it, or beside it, or that is one itself."""
+    for folder in ("in", "out"):
+        (home.project / folder).mkdir()
+        (home.project / folder / "f").write_text("one\n")
+    person(home, "add", ".")
+    person(home, "commit", "-qm", "folders")
+    tree = home.project / "tree" if request.param == "inside" else home.home / "tree"
+    person(home, "worktree", "add", "-q", str(tree), "-b", "linked")
+    person(home, "-C", str(tree), "sparse-checkout", "set", "--cone", "in")
+    if request.param == "itself":
+        home.project = tree
+    return home
+
+
+def settings_of_trees(home: SandboxHome) -> list[tuple[str, bytes]]:
+    named = person(home, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    common = Path(named.strip())
+    paths = [common / "config", *sorted(common.glob("worktrees/*/config.worktree"))]
+    return [(str(path), path.read_bytes()) for path in paths]
+
+
+def test_a_linked_work_tree_may_be_sparse(with_linked: SandboxHome) -> None:
+    settings = settings_of_trees(with_linked)
+    assert len(settings) == 2
+    result = with_linked.bash(
+        "set -e; if [ -d tree ]; then cd tree; fi; git status --short; echo two >> in/f\n"
+        "git commit -qam two; git checkout -q --detach HEAD~1; git checkout -q -; git stash list"
+    )
+    assert (result.exit_code, result.notes, result.output) == (0, (), "")
+    assert settings_of_trees(with_linked) == settings
+    inside = with_linked.project / "tree"
+    tree = inside if inside.exists() else with_linked.home / "tree"
+    assert person(with_linked, "-C", str(tree), "status", "--porcelain") == ""
+    assert sorted(path.name for path in tree.iterdir()) == [".git", "f", "in"]
+    assert "error" not in person(with_linked, "fsck", "--strict", "--no-dangling")
+
+
+def test_settings_of_a_linked_work_tree_are_never_theirs(with_linked: SandboxHome) -> None:
+    settings = settings_of_trees(with_linked)
+    _, canary = attack(
+        with_linked,
+        "git commit -q --allow-empty -m three; if [ -d tree ]; then cd tree; fi\n"
+        f"git config --worktree core.fsmonitor '{COMMAND}; false'\n"
+        f"git config core.hooksPath /tmp; git config --worktree alias.status '!{COMMAND}'",
+    )
+    assert settings_of_trees(with_linked) == settings
+    use_git(with_linked)
+    person(with_linked, "-C", str(with_linked.home), "-C", "tree", "status", check=False)
+    assert not canary.exists()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from modules.files.git.state_names import is_state_file
+from modules.sandbox.backends import selftest
 from modules.sandbox.sandbox import Program, Result
 from tests.modules.sandbox.sandbox_home import QUICK, SandboxHome, run_to_end
 from utils.waiting import Stop
@@ -427,10 +428,27 @@ def test_many_refs_and_a_large_index_are_taken_over(home: SandboxHome) -> None:
     assert len(person(home, "ls-tree", "-r", "b").splitlines()) == 20_001
 
 
+@pytest.mark.parametrize("is_mounted", [True, False])
+def test_what_a_run_made_and_collected_again_is_no_matter(
+    home: SandboxHome, monkeypatch: pytest.MonkeyPatch, is_mounted: bool
+) -> None:
+    if not is_mounted:
+        monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
+    result = home.bash(
+        "set -e; export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a GIT_AUTHOR_NAME=a"
+        " GIT_AUTHOR_EMAIL=a; git commit -q --allow-empty -m new; git reset -q --hard HEAD~1;"
+        " git reflog expire --expire=now --all; git gc -q --prune=now; git tag t"
+    )
+    assert (result.exit_code, result.notes) == (0, ())
+    assert person(home, "tag") == "t\n"
+    assert "error" not in person(home, "fsck", "--strict")
+
+
 @pytest.mark.parametrize(
     "make",
     ["mkdir .git/reftable", "git config extensions.x y", "touch .git/commondir",
-     "echo /o > .git/objects/info/alternates"],
+     "printf '/a\\0b\\n' > .git/objects/info/alternates",
+     "mkdir .git/objects/info/alternates"],
 )  # fmt: skip
 def test_a_repository_of_another_kind_stays_read_only(home: SandboxHome, make: str) -> None:
     subprocess.run(["bash", "-ec", make], cwd=home.project, check=True)

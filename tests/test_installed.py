@@ -22,6 +22,7 @@ import pytest
 from config import full_version
 from tests import archives
 from tests.modules.web.test_serve import started
+from tools.packaging.pyz import write_archive
 
 ROOT = Path(__file__).parents[1]
 TIMEOUT_SECONDS = 300
@@ -285,6 +286,22 @@ sys.argv = sys.argv[1:]
 sys.path.insert(0, sys.argv[0])
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
+
+
+def test_packages_of_the_machine_are_not_mixed_with_those_of_the_file(tmp_path: Path) -> None:
+    program, strangers = tmp_path / "site" / "onefold", tmp_path / "dist-packages"
+    program.mkdir(parents=True)
+    strangers.mkdir()
+    (strangers / "stranger.py").touch()
+    look = "from importlib.util import find_spec\ndef main():\n    print(find_spec('stranger'))\n"
+    (program / "__main__.py").write_text(f"{look}    return 0\n")
+    archive = tmp_path / "onefold.pyz"
+    write_archive(program.parent, archive)
+    cache = str(tmp_path / "cache")
+    environment = {**os.environ, "PYTHONPATH": str(strangers), "XDG_CACHE_HOME": cache}
+    command = [sys.executable, str(archive)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.returncode) == ("None\n", 0)
 
 
 def test_a_damaged_file_is_not_unpacked(single_file: Path, tmp_path: Path, project: Path) -> None:

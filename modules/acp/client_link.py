@@ -71,12 +71,16 @@ class ClientLink:
         fs = self.capabilities.fs
         if not (fs and fs.read_text_file):
             return None
-        reading = asyncio.wait_for(self._connection.read_text_file(session, path), _READ_SECONDS)
+        return self._wait(self._read(session, path), stop, is_dropped=True)
+
+    async def _read(self, session: str, path: str) -> str | None:
+        """Return the text of *path*, None where that fails: of a task that was dropped meanwhile
+        nobody would take the error, and asyncio print it."""
+        reading = self._connection.read_text_file(session, path)
         try:
-            response = self._wait(reading, stop, is_dropped=True)
+            return (await asyncio.wait_for(reading, _READ_SECONDS)).content
         except (ConnectionError, RequestError, ValidationError, TimeoutError):
             return None
-        return response.content if response else None
 
     def _wait(
         self, coroutine: Coroutine[Any, Any, Answer], stop: Stop, *, is_dropped: bool = False

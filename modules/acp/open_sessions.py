@@ -25,7 +25,9 @@ from utils.logger import FailureLog
 PAGE_LENGTH = 50
 """Sessions of one page of the list."""
 _SHUTDOWN_SECONDS = 5.0
-"""Seconds that stopped turns have to end."""
+"""Seconds that stopped turns have to end when the client went away."""
+_CLOSE_SECONDS = 30.0
+"""Seconds that the stopped turn of one session has to end, while its client waits."""
 
 
 @dataclass(frozen=True)
@@ -135,12 +137,16 @@ class OpenSessions:
             return ListSessionsResponse(sessions=page, next_cursor=next_cursor)
 
     def close(self, session: str) -> None:
-        """Stop what runs in *session* and let go of it; all of it is kept."""
+        """Stop what runs in *session* and let go of it; all of it is kept.
+
+        Raises `RequestError` where that does not end in time: the session is open then as before.
+        """
         with self._lock:
             found = self.find(session)
             found.end()
-            found.wait(_SHUTDOWN_SECONDS)
+            found.wait(_CLOSE_SECONDS)
             if found.is_running:
+                found.stay()
                 details = "what runs has not ended yet: try again"
                 raise RequestError.internal_error({"details": details})
             del self._sessions[session]

@@ -93,7 +93,7 @@ class AcpSession:
         self._thread: threading.Thread | None = None
         self._is_cancelled = False
         self.is_ending = False
-        """Whether it was closed, or is about to be."""
+        """Whether it was closed, or is being closed."""
         self._is_leaving = False
         self._end: TurnFinished | None = None
         self._call: ToolStarted | None = None
@@ -160,6 +160,11 @@ class AcpSession:
         with self._lock:
             self.is_ending = True
         self.cancel()
+
+    def stay(self) -> None:
+        """Take back `end`: what was stopped may end late, and prompts may begin after it."""
+        with self._lock:
+            self.is_ending = self._is_leaving
 
     def wait(self, seconds: float) -> None:
         """Wait until nothing runs, at most *seconds*."""

@@ -35,12 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         site = Path(folder, "site")
         _install(site, Path(folder), is_bare=options.bare)
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        write_archive(site, options.output)
+        write_archive(site, options.output, is_bare=options.bare)
     return 0
 
 
-def write_archive(site: Path, output: Path) -> None:
-    """Write the archive *output* with all that is in the folder *site*."""
+def write_archive(site: Path, output: Path, *, is_bare: bool = False) -> None:
+    """Write the archive *output* with all that is in the folder *site*.
+
+    Unless it *is bare*, no other packages are used where it runs.
+    """
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:
         for path in sorted(path for path in site.rglob("*") if path.is_file()):
@@ -48,6 +51,7 @@ def write_archive(site: Path, output: Path) -> None:
     facts = {
         "for": f"Python {sys.version_info.major}.{sys.version_info.minor} on {machine()}",
         "digest": hashlib.sha256(packed.getvalue()).hexdigest(),
+        "has_packages": not is_bare,
     }
     with output.open("wb") as file:
         file.write(b"#!/usr/bin/env python3\n")

@@ -29,10 +29,19 @@ def main() -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"onefold.pyz cannot be unpacked: {error}.\n")
         return 2
+    if facts["has_packages"]:
+        leave_site_packages()
     sys.path.insert(1, str(folder))
     from onefold.__main__ import main as start  # type: ignore[import-not-found]
 
     return int(start())
+
+
+def leave_site_packages() -> None:
+    """Import none of what is installed here: with Debian's pyOpenSSL, say, and our cryptography no
+    page could be served."""
+    folders = ("site-packages", "dist-packages")
+    sys.path[:] = [entry for entry in sys.path if Path(entry).name not in folders]
 
 
 def read(archive: Path, name: str) -> bytes:

@@ -43,6 +43,7 @@ def write_known_tier(cache_folder: Path, bwrap_paths: Sequence[Path], known: Kno
     new = _file(cache_folder).with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         cache_folder.mkdir(parents=True, exist_ok=True)
+        new.touch(mode=0o600)
         new.write_text(json.dumps(stored), encoding="utf-8")
         new.rename(_file(cache_folder))
 

@@ -126,6 +126,7 @@ FLOODS = {
     ),
     "a chunk": itertools.chain([CHUNKED, b"fffffff\r\n"], itertools.repeat(b"x" * 9999, FOR_EVER)),
     "trailers": itertools.chain([CHUNKED, b"0\r\n"], itertools.repeat(b"a: b\r\n" * 999, FOR_EVER)),
+    "interim answers": itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 999, FOR_EVER),
     "no stream": itertools.chain([JSON], itertools.repeat(b"[" * 50_000, FOR_EVER)),
 }  # fmt: skip
 

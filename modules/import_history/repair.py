@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from core.conversation.history import INCIDENT, TurnRecord
@@ -61,6 +62,8 @@ def _to_records(
     entries: Sequence[Entry], orphans: set[int], on_repair: OnRepair
 ) -> Iterator[User | Assistant | Context | ToolResult]:
     """Yield the records of *entries*, the answers right behind their replies."""
+    old_ids = {call.id for entry in entries if isinstance(entry, OldReply) for call in entry.calls}
+    new_ids = (f"call_{n}" for n in count(1) if f"call_{n}" not in old_ids)
     used_ids: set[str] = set()
     for entry in entries:
         match entry:
@@ -69,7 +72,9 @@ def _to_records(
             case OldToolResult(number=number, name=name, text=text) if number in orphans:
                 yield Context(f"Result of an earlier call{f' of {name}' if name else ''}: {text}")
             case OldReply():
-                pairs = [(call, _valid_call(call, used_ids, on_repair)) for call in entry.calls]
+                pairs = [
+                    (call, _valid_call(call, used_ids, new_ids, on_repair)) for call in entry.calls
+                ]
                 yield Assistant(
                     entry.text, entry.thinking, tuple(valid_call for _, valid_call in pairs)
                 )
@@ -77,15 +82,18 @@ def _to_records(
                     yield _to_tool_result(call, valid_call, on_repair)
 
 
-def _valid_call(call: OldCall, used_ids: set[str], on_repair: OnRepair) -> ToolCall:
-    """Return *call* with an id that none in *used_ids* is equal to, and a name that can be sent."""
+def _valid_call(
+    call: OldCall, used_ids: set[str], new_ids: Iterator[str], on_repair: OnRepair
+) -> ToolCall:
+    """Return *call* with an id that none in *used_ids* is equal to, and a name that can be sent.
+
+    Where it has none of its own, it gets the next of *new_ids*.
+    """
     name = call.raw.name or (call.answer.name if call.answer else "")
     call_id = call.id
     if call_id is None or call_id in used_ids:
         on_repair(Repair.CALL_ID, call.number)
-        call_id = next(
-            f"call_{n}" for n in range(len(used_ids) + 1, 10**9) if f"call_{n}" not in used_ids
-        )
+        call_id = next(new_ids)
     used_ids.add(call_id)
     valid_call = to_tool_call(RawCall(replace_lone_surrogates(call_id), name, call.raw.arguments))
     if valid_call.name != call.raw.name:

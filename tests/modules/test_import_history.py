@@ -146,6 +146,15 @@ def test_what_lacks_is_mended_and_told(messages: list[Any], repair: Repair, numb
     assert repairs_of(messages)[repair] == [number]
 
 
+def test_an_id_that_is_made_up_is_none_that_a_later_call_has() -> None:
+    made_up, own = reply(a_call(None)), reply(a_call("call_1"))
+    messages = [user(), made_up, answer(None), own, answer("call_1")]
+    assert repairs_of(messages) == {Repair.CALL_ID: [2], Repair.ANSWER_ID: [3]}
+    assert [m["tool_call_id"] for m in wire_of(messages) if "tool_call_id" in m] == [
+        "call_2", "call_1",
+    ]  # fmt: skip
+
+
 def test_arguments_that_python_printed_are_read() -> None:
     said = "{'path': \"it's.txt\", 'all': True, 'old': None, 'new': '\\d\\ud800'}"
     wire = wire_of([user(), reply(a_call(arguments=said)), answer()])

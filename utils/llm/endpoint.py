@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
@@ -31,6 +32,8 @@ from utils.waiting import Stop, Stopped
 CONNECT_SECONDS = 10.0
 METADATA_SECONDS = 5.0
 """More is not worth the check of a name."""
+METADATA_BYTES = 4 << 20
+"""The longest lists of models have one; what Python makes of them takes twenty times as much."""
 END_SECONDS = 10.0
 """What stands behind the reason of a reply's end, the counts of tokens, comes at once."""
 _MOST_OPENING_BYTES = 1_000
@@ -84,41 +87,26 @@ class Endpoint:
 
         None are returned where it says nothing. *below* stands before the path.
         """
-        stop = Stop()
-        exchange = Exchange(stop, ReplyWatch(self._limits))
-        timer = threading.Timer(METADATA_SECONDS, stop.set)
-        timer.start()
-        try:
-            with stop.on_stop(exchange.abort), self._transport.bound_to(exchange):
-                path = below + self._sdk.models_path
-                response = self._sdk.client.get(path, cast_to=httpx2.Response)
-                return self._api.parse_models(_rows(read_json(response.read())))
-        except (Unreachable, Insecure, Stopped, LimitExceeded, OSError, HTTPException):
-            return {}
-        except (httpx2.HTTPError, self._sdk.base_error, ValueError, KeyError, TypeError):
-            return {}  # no list that we know
-        finally:
-            timer.cancel()
+        with suppress(ValueError, KeyError, TypeError):  # no list that we know
+            return self._api.parse_models(_rows(self._metadata(below + self._sdk.models_path)))
+        return {}
 
     def get_json(self, path: str, body: Mapping[str, Any] | None = None, *, below: str = "") -> Any:
         """Return the JSON at *path*, None where there is none in time.
 
         A *path* that begins with "/" is one of the host, else one *below* the address.
         """
+        path = path if path.startswith("/") else f"{below}/{path}".removeprefix("/")
+        return self._metadata(str(httpx2.URL(self._sdk.client.base_url).join(path)), body)
+
+    def _metadata(self, url: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Return the JSON at *url*, None where there is none in time, or far too much of it."""
         stop = Stop()
-        exchange = Exchange(stop, ReplyWatch(self._limits))
         timer = threading.Timer(METADATA_SECONDS, stop.set)
         timer.daemon = True
         timer.start()
-        path = path if path.startswith("/") else f"{below}/{path}".removeprefix("/")
-        url = str(httpx2.URL(self._sdk.client.base_url).join(path))
         try:
-            with stop.on_stop(exchange.abort), self._transport.bound_to(exchange):
-                if body is None:
-                    response = self._sdk.client.get(url, cast_to=httpx2.Response)
-                else:
-                    response = self._sdk.client.post(url, cast_to=httpx2.Response, body=dict(body))
-                return read_json(response.read())
+            return self._read_json(url, body, stop)
         except (Unreachable, Insecure, Stopped, LimitExceeded, OSError, HTTPException):
             return None
         except (httpx2.HTTPError, self._sdk.base_error, ValueError):
@@ -129,6 +117,21 @@ class Endpoint:
             return None
         finally:
             timer.cancel()
+
+    def _read_json(self, url: str, body: Mapping[str, Any] | None, stop: Stop) -> Any:
+        exchange = Exchange(stop, ReplyWatch(self._limits))
+        options: dict[str, Any] = {"stream": True, "stream_cls": self._sdk.stream_class}
+        with stop.on_stop(exchange.abort), self._transport.bound_to(exchange):
+            if body is None:
+                response = self._sdk.client.get(url, cast_to=httpx2.Response, **options)
+            else:
+                response = self._sdk.client.post(
+                    url, cast_to=httpx2.Response, body=dict(body), **options
+                )
+            try:
+                return read_json(_read_all(response.iter_bytes(), METADATA_BYTES))
+            finally:
+                response.close()
 
     def stream(
         self, model: str, body: bytes, parser: ReplyParser, stop: Stop, *, below: str = ""
@@ -252,17 +255,20 @@ def _hurrying(
 ) -> Iterator[bytes]:
     """Yield *pieces*, waiting but shortly for what comes behind the reason of the end.
 
-    Some servers then say nothing more and keep the connection. One that gives a reason with each
-    piece is waited for as ever.
+    Some servers then say nothing more, or nothing but comments, and keep the connection. One that
+    gives a reason with each piece is waited for as ever.
     """
-    has_reason = False
+    has_reason, deadline = False, float("inf")
     for piece in pieces:
         yield piece
         if has_reason and b'"content"' in piece:
+            deadline = float("inf")
             exchange.set_read_timeout(idle_seconds)
         elif parser.finish_reason and not has_reason:
-            has_reason = True
+            has_reason, deadline = True, time.monotonic() + END_SECONDS
             exchange.set_read_timeout(min(idle_seconds, END_SECONDS))
+        elif time.monotonic() > deadline:
+            return
 
 
 def _read_events(

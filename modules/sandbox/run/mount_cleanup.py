@@ -14,13 +14,18 @@ from pathlib import Path
 
 # In the background a shell's standard input would be empty, hence the detour by descriptor 3.
 # `flock` waits a moment, for a dying process gives its lock and its pipe back in any order; it
-# fails while another Onefold has sandboxes in the folder: the rest is that one's part.
+# fails while another Onefold has sandboxes in the folder: the rest is that one's part. The record
+# holds the time of the folder meanwhile, which is the person's.
 _SCRIPT = """
 exec 3<&0
 (
     while read -r _; do :; done
     [ -s "$1" ] && exec flock -w 5 "$1" sh -c '
-        while IFS= read -r name; do rmdir -- "$2/$name"; done < "$1"
+        while IFS= read -r name; do
+            path=$2/$name
+            touch -r "${path%/*}" "$1"
+            rmdir -- "$path" && touch -r "$1" "${path%/*}"
+        done < "$1"
         : > "$1"
     ' sh "$1" "$2"
 ) <&3 3<&- &
@@ -31,7 +36,8 @@ _ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 class MountCleaner:
     """Empties the list of names in the file *record*, and removes these folders from *project*.
 
-    It acts when `sync_fd` is closed everywhere; `close` closes ours.
+    It acts when `sync_fd` is closed everywhere; `close` closes ours. The folder that the names are
+    in keeps its time.
     """
 
     def __init__(self, project: Path, record: Path) -> None:

@@ -739,6 +739,32 @@ def test_a_server_that_keeps_the_line_after_its_last_word_is_not_waited_for(
     assert end.why == "done"
 
 
+def test_comments_without_end_after_the_last_word_are_not_heard_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("utils.llm.endpoint.END_SECONDS", 0.2)
+    is_over, heard_out = threading.Event(), threading.Event()
+
+    def commenting(pieces: Sequence[bytes]) -> Iterator[bytes]:
+        yield from pieces
+        for _ in range(6000):
+            if is_over.wait(0.01):
+                return
+            yield b": still here\n\n"
+        heard_out.set()
+
+    def habit(asked: ReceivedRequest) -> Answer:
+        pieces: Any = commenting(default_events(asked)[:-1])
+        return Answer(pieces=pieces, headers={"Content-Type": "text/event-stream"})
+
+    try:
+        end, _ = ending(tmp_path, habit)
+    finally:
+        is_over.set()
+    assert end.why == "done"
+    assert not heard_out.is_set()
+
+
 def test_a_server_that_takes_each_reply_for_a_thought_is_heard(tmp_path: Path) -> None:
     """vLLM's parsers of thoughts do so with models that do not think."""
 

@@ -21,12 +21,14 @@ import httpx2
 
 from utils.llm.http.exchange import Exchange
 from utils.llm.http.proxies import proxy_for, proxy_headers
+from utils.llm.http.reply_limits import LimitExceeded
 from utils.llm.http.response_body import ResponseBody
 from utils.waiting import Stopped, Timeout, interruptible
 
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
 _KEPT_REDIRECTS = {301: 308, 302: 307}
 _SENT_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version", *_SECRET_HEADERS)
+_MAX_INTERIM_ANSWERS = 10_000  # a proxy may send one each second of a long wait
 _Origin = tuple[str, str, int | None]
 """The scheme, the host and the port of an address."""
 
@@ -40,19 +42,28 @@ class Insecure(Exception):
 
 
 class _Response(http.client.HTTPResponse):
-    """A response that passes over every answer that only announces it, as early hints do."""
+    """A response that passes over every answer that only announces it, as early hints do.
+
+    Raises `LimitExceeded` when nothing else comes.
+    """
+
+    _interim_answers = 0
 
     def _read_status(self) -> tuple[str, int, str]:
         version, status, reason = super()._read_status()  # type: ignore[misc]
-        is_interim = 100 < status < 200 and status != http.client.SWITCHING_PROTOCOLS
-        return version, http.client.CONTINUE if is_interim else status, reason
+        if not 100 <= status < 200 or status == http.client.SWITCHING_PROTOCOLS:
+            return version, status, reason
+        self._interim_answers += 1
+        if self._interim_answers > _MAX_INTERIM_ANSWERS:
+            raise LimitExceeded("size")
+        return version, http.client.CONTINUE, reason
 
 
 class CancellableTransport(httpx2.BaseTransport):
     """A transport with kept-alive connections, each for one exchange at a time.
 
     A proxy is taken from the environment, but never to reach this very machine. Raises `Stopped`,
-    `Unreachable`, `Insecure`, `OSError` and `http.client.HTTPException`.
+    `Unreachable`, `Insecure`, `LimitExceeded`, `OSError` and `http.client.HTTPException`.
 
     A reply must begin within *begin_seconds*: the limit of the socket, *idle_seconds*, is for each
     read of it, and a head can come byte by byte.

@@ -40,6 +40,7 @@ WAITING = {"bash": "echo up; sleep 60", "python": "import time; print('up'); tim
 def test_nothing_is_left_when_everything_is_killed(
     sandbox_home: SandboxHome, language: str
 ) -> None:
+    os.utime(sandbox_home.plain, ns=(10**18 + 1, 10**18 + 2))
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(sandbox_home.plain), str(sandbox_home.data), language,
          WAITING[language]],
@@ -56,6 +57,7 @@ def test_nothing_is_left_when_everything_is_killed(
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
     assert wait_until(lambda: not any(sandbox_home.plain.iterdir()))
+    assert wait_until(lambda: sandbox_home.plain.stat().st_mtime_ns == 10**18 + 2)
 
 
 def test_the_name_stays_taken_until_the_last_program_is_dead(sandbox_home: SandboxHome) -> None:

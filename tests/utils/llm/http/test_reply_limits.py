@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import socket
@@ -126,6 +127,7 @@ FLOODS = {
     ),
     "a chunk": itertools.chain([CHUNKED, b"fffffff\r\n"], itertools.repeat(b"x" * 9999, FOR_EVER)),
     "trailers": itertools.chain([CHUNKED, b"0\r\n"], itertools.repeat(b"a: b\r\n" * 999, FOR_EVER)),
+    "interim answers": itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 999, FOR_EVER),
     "no stream": itertools.chain([JSON], itertools.repeat(b"[" * 50_000, FOR_EVER)),
 }  # fmt: skip
 
@@ -141,6 +143,25 @@ def test_a_flood_is_broken_off_and_takes_little_memory(flood: Iterable[bytes]) -
         tracemalloc.stop()
     assert said.endswith(" sent far more than a reply can have, without end.")
     assert peak < 20_000_000
+
+
+GZIP = JSON[:-2] + b"Content-Encoding: gzip\r\n\r\n"
+LISTS = {
+    "strings": itertools.chain([JSON, b"["], itertools.repeat(b'"a", ' * 9999, FOR_EVER)),
+    "packed": itertools.chain([GZIP], itertools.repeat(gzip.compress(b" " * 9_999_999), FOR_EVER)),
+}
+
+
+@pytest.mark.parametrize("flood", LISTS.values(), ids=LISTS)
+def test_a_list_of_models_without_end_is_none(flood: Iterable[bytes]) -> None:
+    tracemalloc.start()
+    try:
+        with pouring(flood) as url, client_of(url) as client:
+            assert client.models() == []
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40_000_000
 
 
 def test_an_endless_size_of_a_chunk_is_no_chunk() -> None:

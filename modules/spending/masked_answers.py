@@ -49,13 +49,12 @@ class MaskedAnswers(Feature, BindsToSession, PreparesContext, ProvidesNews):
         return pending
 
     def before_request(self) -> None:
-        tariff, history = self._session.model.tariff, self._session.history
-        if tariff is None:
-            return
+        history = self._session.history
         steps = history.reply_count
         if steps < MIN_STEPS or steps % CHECK_EVERY:
             return
-        if self._session.context_used[0] < MIN_CONVERSATION:
+        tariff = self._session.model.tariff
+        if tariff is None or self._session.context_used[0] < MIN_CONVERSATION:
             return
         from modules.spending.mask_gain import best_mask, old_answers, steps_left
 

@@ -62,6 +62,7 @@ class Database:
         self._schema = schema
         self._migrations = migrations
         self._timeout = timeout
+        self._explained = _ExplainedErrors(self._name)
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._read_only_reason: Phrase | None = None
@@ -74,7 +75,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        with self._lock, self._explained():
+        with self._lock, self._explained:
             yield self._opened()
 
     @contextmanager
@@ -82,7 +83,7 @@ class Database:
         """Everything done inside is on disk together when this ends, or not at all."""
         with (
             self._lock,
-            self._explained(),
+            self._explained,
             self._shared_lock.locked(),
             _transaction(self._writable()) as connection,
         ):
@@ -206,21 +207,31 @@ class Database:
             else:
                 return
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
+
+class _ExplainedErrors:
+    """Raises errors of SQLite and the system about the file *name* as `UserError`.
+
+    A class, which costs a third of a generator: it is entered many times a step.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is None:
+            return
         import sqlite3
 
-        try:
-            yield
-        except sqlite3.Error as error:
-            if (sentence := explanation(error, self._name)) is None:
-                raise
-            raise (DamagedDatabase if is_damage(error) else UserError)(sentence) from error
-        except UnicodeDecodeError as error:  # the names of the tables are no text any more
+        if isinstance(error, sqlite3.Error):
+            if (sentence := explanation(error, self._name)) is not None:
+                raise (DamagedDatabase if is_damage(error) else UserError)(sentence) from error
+        elif isinstance(error, UnicodeDecodeError):  # names of tables that are no text any more
             raise DamagedDatabase(damaged(self._name)) from error
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise UserError(unusable(self._name, reason)) from error
+        elif isinstance(error, OSError):
+            raise UserError(unusable(self._name, error.strerror or str(error))) from error
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class RecoverableDatabase(Database):
         name only when it is whole: after a kill or a failure all of this is done again. Nobody can
         write meanwhile. None when the file is not broken (any more).
         """
-        with self._lock, self._explained(), self._shared_lock.locked(exclusive=True):
+        with self._lock, self._explained, self._shared_lock.locked(exclusive=True):
             if self.is_whole():
                 return None
             from modules.storage.page_reader import map_file  # for a file that is damaged only

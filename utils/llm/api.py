@@ -119,8 +119,8 @@ class Api(Protocol):
         More than *max_calls* calls are a failure.
         """
 
-    def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
-        """Load the provider's package, for requests over *transport*. Raises `ModelError`."""
+    def connect(self, base_url: str, key: str, *, user_agent: str, http_client: Any) -> Sdk:
+        """Load the provider's package, for requests by *http_client*. Raises `ModelError`."""
 
     def count_tokens(self, usage: Mapping[str, Any], profile: ServerProfile) -> TokenCounts:
         """Return the tokens of one request as the server counted them; 0 for what it omits."""

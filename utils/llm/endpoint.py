@@ -18,6 +18,7 @@ import httpx2
 
 from utils.llm.api import Api, ReplyParser
 from utils.llm.completion import Delta
+from utils.llm.http.client import HttpClient
 from utils.llm.http.error_bodies import page_text
 from utils.llm.http.errors import ServerErrors
 from utils.llm.http.exchange import Exchange
@@ -71,7 +72,8 @@ class Endpoint:
             idle_seconds=idle_seconds,
             begin_seconds=limits.progress_seconds,
         )
-        self._sdk = api.connect(base_url, key, user_agent=user_agent, transport=self._transport)
+        http_client = HttpClient(self._transport)
+        self._sdk = api.connect(base_url, key, user_agent=user_agent, http_client=http_client)
         self._base = str(self._sdk.client.base_url).removesuffix("/")
 
     def close(self) -> None:

@@ -45,6 +45,6 @@ EXPORTS = {
         "with_count",
     ],
     "nearest": ["nearest_name", "nearest_paths", "with_suggestion"],
-    "strict_json": ["is_json", "read_json"],
+    "strict_json": ["is_json", "is_object", "read_json"],
     "tokens": ["estimate_tokens"],
 }

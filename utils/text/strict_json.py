@@ -29,6 +29,14 @@ def read_json(text: str | bytes, *, strict: bool = True) -> Any:
         raise ValueError("nested too deep") from error
 
 
+def is_object(text: str) -> bool:
+    """Return whether *text* is the JSON of an object."""
+    try:
+        return isinstance(read_json(text), dict)
+    except ValueError:
+        return False
+
+
 def is_json(text: str) -> bool:
     """Return whether `read_json` takes *text*."""
     try:

@@ -13,7 +13,12 @@ from modules.checkpoints.snapshot.entries import Entry
 from modules.checkpoints.store.gc import reachable
 from modules.checkpoints.store.object_store import ObjectStore
 from modules.checkpoints.store.schema import reserve_numbers_to
-from modules.checkpoints.store.store_recovery import is_json_list, is_json_root, is_json_spans
+from modules.checkpoints.store.store_recovery import (
+    is_json_list,
+    is_json_root,
+    is_json_spans,
+    root_from_json,
+)
 from utils.i18n import UserError, phrase
 
 _BATCH_SIZE = 200
@@ -64,7 +69,7 @@ def _copy_history(
     roots = [snapshots[number][1] for number in needed_snapshots] + [
         root for row in accepted for root in row
     ]
-    _copy_contents(objects, target, map(_entry_from_json, filter(is_json_root, roots)))
+    _copy_contents(objects, target, filter(None, map(root_from_json, roots)))
     with target.database.writing() as connection:
         # Nothing in the clone is believed to be as it was when the origin was scanned.
         connection.executemany(
@@ -171,7 +176,3 @@ def _copy_loose(objects: ObjectStore, target: ObjectStore, key: str) -> None:
 def _select(objects: ObjectStore, statement: str, *values: object) -> Sequence[Row]:
     with objects.database.reading() as connection:
         return connection.execute(statement, values).fetchall()
-
-
-def _entry_from_json(text: str) -> Entry:
-    return Entry(*json.loads(text))

@@ -38,6 +38,12 @@ EXPORTS = {
     "project_lock": ["ProjectLock"],
     "quotas": ["Quotas"],
     "schema": ["reserve_numbers_to"],
-    "store_recovery": ["INTERRUPTED_UNDO_DAMAGED", "is_json_list", "is_json_root", "is_json_spans"],
+    "store_recovery": [
+        "INTERRUPTED_UNDO_DAMAGED",
+        "is_json_list",
+        "is_json_root",
+        "is_json_spans",
+        "root_from_json",
+    ],
     "writings": ["FORGOTTEN", "PERSON", "Writing", "add_file", "add_span", "writing_of"],
 }

@@ -47,6 +47,8 @@ class BatchWriter:
         self._pool = None
 
     def _compress_batch(self) -> None:
+        if not self._batch:
+            return
         new = self._objects.missing(self._batch)
         batch = {key: self._batch[key] for key in new}
         self._batch = {}

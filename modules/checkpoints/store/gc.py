@@ -10,7 +10,7 @@ from pathlib import Path
 from modules.checkpoints.snapshot.entries import Entry, decode, is_digest
 from modules.checkpoints.store.index import CheckpointIndex
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
-from modules.checkpoints.store.store_recovery import is_json_root
+from modules.checkpoints.store.store_recovery import root_from_json
 from modules.checkpoints.store.writings import forget_older
 
 _DAY = 86_400.0
@@ -54,8 +54,6 @@ def _expired_snapshots(objects: ObjectStore, before: float) -> list[int]:
 def _reachable_objects(objects: ObjectStore) -> set[bytes]:
     """Return the digests that the remaining snapshots, what was accepted and what the person
     wrote lead to."""
-    import json
-
     with objects.database.reading() as connection:
         roots = connection.execute(
             "SELECT root FROM snapshot UNION SELECT root FROM accepted"
@@ -65,7 +63,7 @@ def _reachable_objects(objects: ObjectStore) -> set[bytes]:
             "SELECT before FROM writing WHERE path!='' UNION SELECT after FROM writing"
             " WHERE path!=''"
         ).fetchall()
-    held = reachable(objects, [Entry(*json.loads(one)) for (one,) in roots if is_json_root(one)])
+    held = reachable(objects, filter(None, (root_from_json(one) for (one,) in roots)))
     return held | {bytes.fromhex(one) for (one,) in written if is_digest(one)}
 
 

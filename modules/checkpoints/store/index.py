@@ -15,8 +15,9 @@ from modules.checkpoints.store.store_recovery import (
     INTERRUPTED_UNDO_DAMAGED,
     StoreDatabase,
     is_json_list,
-    is_json_root,
     is_json_spans,
+    list_from_json,
+    root_from_json,
 )
 from modules.checkpoints.store.writings import add_span
 from modules.checkpoints.undo.background_ids import BETWEEN_TURNS, IN_BACKGROUND
@@ -297,9 +298,8 @@ class CheckpointIndex:
     def accepted(self, session: str) -> tuple[Entry, Entry] | None:
         """Return the root that the person began with, and the one with what they accepted."""
         rows = self._rows("SELECT base, root FROM accepted WHERE session=?", session)
-        if not rows or not all(map(is_json_root, rows[0])):
-            return None
-        return _entry_from_json(rows[0][0]), _entry_from_json(rows[0][1])
+        base, root = map(root_from_json, rows[0]) if rows else (None, None)
+        return (base, root) if base and root else None
 
     def set_accepted(self, session: str, base: Entry, root: Entry) -> None:
         self._write(
@@ -365,11 +365,12 @@ def _write_undo_record(
 
 def _snapshot_from_row(row: tuple[Any, ...]) -> Snapshot | None:
     """Return the snapshot of *row*, None when that is damaged."""
-    number, created, root, checked_ns, not_stored = row
-    if not (is_json_root(root) and is_json_list(not_stored) and isinstance(checked_ns, int)):
+    number, created, root_text, checked_ns, not_stored_text = row
+    root, not_stored = root_from_json(root_text), list_from_json(not_stored_text)
+    if root is None or not_stored is None or not isinstance(checked_ns, int):
         return None
-    pairs = tuple((str(path), str(why)) for path, why in json.loads(not_stored))
-    return Snapshot(number, created, _entry_from_json(root), checked_ns, pairs)
+    pairs = tuple((str(path), str(why)) for path, why in not_stored)
+    return Snapshot(number, created, root, checked_ns, pairs)
 
 
 def _is_call_row(row: tuple[Any, ...]) -> bool:
@@ -377,7 +378,3 @@ def _is_call_row(row: tuple[Any, ...]) -> bool:
     number, turn, call_id, before, after, *rest = row
     numbers = [number, turn, before, *rest, *([] if after is None else [after])]
     return isinstance(call_id, str) and all(isinstance(value, int) for value in numbers)
-
-
-def _entry_from_json(text: str) -> Entry:
-    return Entry(*json.loads(text))

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from modules.checkpoints.snapshot.entries import Entry, digest, is_digest
 from modules.checkpoints.store.compression import decompress
@@ -26,6 +26,8 @@ _DIGEST_LENGTH = 32  # bytes
 _BATCH_SIZE = 500
 _MAX_NUMBER = 1 << 52
 """No number of ours comes that far: higher ones come from damage."""
+_ROOT_KINDS = ([*[int] * 6, str, str, int], [*[int] * 6, str, str, int, str])
+"""What the values of an `Entry` are, without its metadata and with them."""
 _INSERTS = {
     "object": "INSERT OR IGNORE INTO object(digest, data) VALUES (?, ?)",
     "large": "INSERT OR IGNORE INTO large VALUES (?, ?)",
@@ -196,26 +198,35 @@ def _is_intact_content(key: bytes, data: bytes) -> bool:
 
 def is_json_list(text: object) -> bool:
     """Return whether *text* is the JSON of a list; a broken disk may give anything else."""
+    return list_from_json(text) is not None
+
+
+def list_from_json(text: object) -> list[Any] | None:
+    """Return the list that *text* is the JSON of; None where it is that of none."""
     try:
-        return isinstance(text, str) and isinstance(json.loads(text), list)
+        values = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
-        return False
+        return None
+    return values if isinstance(values, list) else None
 
 
 def is_json_spans(text: object) -> bool:
     """Return whether *text* is the JSON of a list of pairs of numbers."""
-    return is_json_list(text) and all(
-        isinstance(pair, list) and list(map(type, pair)) == [int, int]
-        for pair in json.loads(str(text))
+    pairs = list_from_json(text)
+    return pairs is not None and all(
+        isinstance(pair, list) and list(map(type, pair)) == [int, int] for pair in pairs
     )
 
 
 def is_json_root(text: object) -> bool:
     """Return whether *text* is the JSON of the `Entry` of a folder that was looked into."""
-    if not isinstance(text, str) or not is_json_list(text):
-        return False
-    values = json.loads(text)
-    kinds = [type(value) for value in values]
-    if kinds not in ([*[int] * 6, str, str, int], [*[int] * 6, str, str, int, str]):
-        return False
-    return Entry(*values).is_folder and is_digest(values[6])
+    return root_from_json(text) is not None
+
+
+def root_from_json(text: object) -> Entry | None:
+    """Return the `Entry` of a folder that was looked into; None where *text* is no JSON of one."""
+    values = list_from_json(text)
+    if values is None or [type(value) for value in values] not in _ROOT_KINDS:
+        return None
+    root = Entry(*values)
+    return root if root.is_folder and is_digest(root.content) else None

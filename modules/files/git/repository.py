@@ -23,8 +23,8 @@ def config_environment(config: Mapping[str, str]) -> dict[str, str]:
 def find_work_tree(folder: Path) -> Path | None:
     """Return the folder of the repository that *folder* is in; None if it is in none."""
     for folder_above in (folder, *folder.parents):
-        git = folder_above / ".git"
-        if git.is_file() or os.path.lexists(git / "HEAD"):
+        git = f"{folder_above}/.git"
+        if os.path.isfile(git) or os.path.lexists(f"{git}/HEAD"):  # noqa: PTH113 - at each listing
             return folder_above
     return None
 

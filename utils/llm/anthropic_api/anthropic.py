@@ -48,9 +48,7 @@ class AnthropicMessages:
         is_thinking = thinking in ("adaptive", "enabled")
         return AnthropicStreamParser(max_calls, model=request["model"], is_thinking=is_thinking)
 
-    def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
-        import httpx2
-
+    def connect(self, base_url: str, key: str, *, user_agent: str, http_client: Any) -> Sdk:
         try:
             import anthropic
         except ImportError:
@@ -61,7 +59,7 @@ class AnthropicMessages:
             max_retries=0,
             open_telemetry=False,
             default_headers={"User-Agent": user_agent, **_legacy_key_header(base_url, key)},
-            http_client=httpx2.Client(transport=transport, timeout=None, follow_redirects=True),
+            http_client=http_client,
         )
         return Sdk(
             client,

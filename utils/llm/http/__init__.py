@@ -1,5 +1,7 @@
 """The connection to a server: bytes, events and failures.
 
+- client          The HTTP client that a provider's package is given: it builds a request once and
+                  adds nothing.
 - error_bodies    Reading the body of an error: its sentence, its type and the status it stands for.
 - errors          Failures between us and the model's server, each as one sentence for people.
 - exchange        One exchange with a server, which may be broken off from any thread.
@@ -15,6 +17,7 @@
 """
 
 EXPORTS = {
+    "client": ["HttpClient"],
     "error_bodies": ["page_text", "status_error"],
     "errors": ["ServerErrors"],
     "exchange": ["Exchange"],

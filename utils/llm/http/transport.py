@@ -27,7 +27,9 @@ from utils.waiting import Stopped, Timeout, interruptible
 
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
 _KEPT_REDIRECTS = {301: 308, 302: 307}
-_SENT_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version", *_SECRET_HEADERS)
+_OPEN_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version")
+SENT_HEADERS = (*_OPEN_HEADERS, *_SECRET_HEADERS)
+"""All that a server is told beside what every request of HTTP says."""
 _MAX_INTERIM_ANSWERS = 10_000  # a proxy may send one each second of a long wait
 _Origin = tuple[str, str, int | None]
 """The scheme, the host and the port of an address."""
@@ -133,10 +135,9 @@ class CancellableTransport(httpx2.BaseTransport):
         """Send *request* and read the head of its answer; a connection that breaks is closed."""
         exchange.set_socket(connection.sock)
         connection.sock.settimeout(self._idle_seconds)
-        given = dict(request.headers.items())  # once: each look at one of them asks about all
-        headers = {name: given[name] for name in _SENT_HEADERS if name in given}
-        if not self._may_know_key(request.url):
-            headers = {name: v for name, v in headers.items() if name not in _SECRET_HEADERS}
+        sent = SENT_HEADERS if self._may_know_key(request.url) else _OPEN_HEADERS
+        raw = [(name.decode().lower(), value) for name, value in request.headers.raw]
+        headers: dict[str, str | bytes] = {name: value for name, value in raw if name in sent}
         target = request.url.raw_path.decode("ascii")
         proxy = self._proxy_to(request.url)
         if proxy and request.url.scheme == "http":

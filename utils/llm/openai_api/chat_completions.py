@@ -51,9 +51,7 @@ class ChatCompletions:
             finds_markup=profile.protocol == "native",
         )
 
-    def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
-        import httpx2
-
+    def connect(self, base_url: str, key: str, *, user_agent: str, http_client: Any) -> Sdk:
         from utils.llm.openai_api.deferred_types import deferred_types
 
         with deferred_types():
@@ -70,7 +68,7 @@ class ChatCompletions:
             max_retries=0,
             default_headers=headers,
             default_query=query_values,
-            http_client=httpx2.Client(transport=transport, timeout=None, follow_redirects=True),
+            http_client=http_client,
         )
         client.organization = client.project = None  # not this server's business
         return Sdk(

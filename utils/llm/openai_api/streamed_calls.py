@@ -16,7 +16,7 @@ from utils.llm.completion import RawCall
 from utils.llm.http.reply_failures import too_many_calls
 from utils.llm.openai_api.event_shapes import without_placeholder
 from utils.llm.repetition import ARGUMENT_CHARACTERS, Repetition
-from utils.text.strict_json import is_json, read_json
+from utils.text.strict_json import is_json, is_object, read_json
 
 _ID_LETTERS = string.ascii_letters + string.digits
 _ADDRESS = re.compile(r"\bto=((?:functions\.)?[\w.-]+)")
@@ -161,6 +161,8 @@ def _arguments_of(piece: dict[str, Any]) -> str:
 
 def _repaired_arguments(arguments: str) -> str:
     """Return *arguments* repaired to the JSON of an object, or as they are if that fails."""
+    if is_object(arguments):
+        return arguments
     try:
         return repair_object(_said_once(arguments))
     except ValueError:

@@ -76,7 +76,7 @@ class KeptSettings:
         """Return the setting called *name*. Raises `UserError` where there is none."""
         known = {setting.name: setting for setting in self.all()}
         if name not in known:
-            unknown = phrase("There is no setting {name}.", name=name)
+            unknown = phrase("There is no setting {name}; /settings lists them.", name=name)
             raise UserError(with_suggestion(unknown, name, list(known)))
         return known[name]
 

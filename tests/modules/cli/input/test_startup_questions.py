@@ -101,8 +101,8 @@ def test_a_key_is_kept_where_only_its_owner_reads(typed: Typed, tmp_path: Path) 
     new, there = tmp_path / "new.toml", tmp_path / "there.toml"
     there.write_text('\ufefflang = "en"\n', encoding="utf-8")
     there.chmod(0o644)
-    for config, rest in ((new, ""), (there, 'lang = "en"\n')):
+    for config, before in ((new, ""), (there, 'lang = "en"\n')):
         typed("sk-0123456789\ny\n")
         api_key.ask_for_key_or_server(ENGLISH, [], config)
-        assert config.read_text() == f'deepseek_api_key = "sk-0123456789"\n{rest}'
+        assert config.read_text() == f'{before}deepseek_api_key = "sk-0123456789"\n'
         assert config.stat().st_mode & 0o777 == 0o600

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import mcp_types as types
@@ -48,6 +49,7 @@ def test_a_program_that_reads_no_more_is_not_killed_before_it_ends_by_itself() -
             await asyncio.to_thread(transport.program.wait, 60)
         return transport.program
 
-    program = asyncio.run(say())
+    with ThreadPoolExecutor(1) as pool:  # in this thread a browser's loop may be running
+        program = pool.submit(asyncio.run, say()).result()
     assert program.exit_code == 127
     assert str(program.failure) == "it ended with code 127"

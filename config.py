@@ -48,15 +48,15 @@ OPENAI = "https://api.openai.com/v1"
 class Settings:
     """Every setting and its default; the names are those of `config.toml`."""
 
-    deepseek_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    deepseek_api_key: str = field(default="", metadata=kinds.key(), repr=False)
     deepseek_base_url: str = field(
         default=DEEPSEEK, metadata=kinds.address(DEEPSEEK, allows_query=True)
     )
-    anthropic_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    anthropic_api_key: str = field(default="", metadata=kinds.key(), repr=False)
     anthropic_base_url: str = field(default=ANTHROPIC, metadata=kinds.address(ANTHROPIC))
-    openai_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    openai_api_key: str = field(default="", metadata=kinds.key(), repr=False)
     openai_base_url: str = field(default=OPENAI, metadata=kinds.address(OPENAI, allows_query=True))
-    tavily_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    tavily_api_key: str = field(default="", metadata=kinds.key(), repr=False)
     tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address(DEEPSEEK))
     data_dir: Path = field(default=DATA, metadata={})
     lang: Language | Literal[""] = field(default="", metadata=kinds.choice("", "en", "zh"))
@@ -124,14 +124,11 @@ class Settings:
         from_environment = {
             name: value for name, value in os.environ.items() if _SECRET_NAME.search(name.upper())
         }
-        key_settings = ("deepseek_api_key", "anthropic_api_key", "openai_api_key", "tavily_api_key")
         provider_keys = {
             f"{name.upper()}_API_KEY": table["api_key"] for name, table in self.providers.items()
         }
         return (
-            from_environment
-            | provider_keys
-            | {name.upper(): getattr(self, name) for name in key_settings}
+            from_environment | provider_keys | {name.upper(): getattr(self, name) for name in _KEYS}
         )
 
     @property
@@ -241,12 +238,13 @@ def locale_language(environment: Mapping[str, str]) -> Language:
 
 
 _FIELDS = {setting.name: setting for setting in fields(Settings) if setting.name != "sources"}
+_KEYS = [name for name, setting in _FIELDS.items() if setting.metadata.get("is_secret")]
 _UNPREFIXED_SETTINGS = ("deepseek_", "anthropic_", "openai_", "tavily_")
 """What begins the settings whose variables are called as everybody calls them."""
 _VARIABLES = {
     name.upper() if name.startswith(_UNPREFIXED_SETTINGS) else f"ONEFOLD_{name.upper()}": name
     for name in _FIELDS
-    if name not in ("models", "prices", "providers")
+    if not _FIELDS[name].metadata.get("is_table")
 }
 _NON_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
 """Read before there are settings, said by the bootstrap, and read by the tests."""
@@ -354,15 +352,15 @@ def parse_setting(name: str, value: Any, source: Text) -> Any:
     try:
         return parse(value)
     except (ValueError, TypeError, OverflowError):
-        displayed = "…" if "key" in name or name == "providers" else repr(value)
-        allowed = _FIELDS[name].metadata["allowed"]
+        kind = _FIELDS[name].metadata
+        displayed = "…" if kind.get("is_secret") or name == "providers" else repr(value)
         raise BadUsage(
             phrase(
                 "The setting {name} cannot be {value} ({source}). Allowed: {allowed}.",
                 name=name,
                 value=displayed,
                 source=source,
-                allowed=allowed,
+                allowed=kind["allowed"],
             )
         ) from None
 

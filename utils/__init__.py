@@ -41,6 +41,7 @@ EXPORTS = {
         "encoding",
         "folders",
         "hosts",
+        "key",
         "models",
         "name",
         "number",

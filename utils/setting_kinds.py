@@ -3,7 +3,7 @@
 A kind is the metadata of a dataclass field: `parse` returns the value of what a file, the
 environment or the command line says, and raises `ValueError` or `TypeError` for what cannot be;
 `allowed` says what can; `choices` are all that can, where they are few. A list is one text with
-`separator` between its parts.
+`separator` between its parts, `is_secret` one that nobody may see, `is_table` no text at all.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ def number(kind: type[int] | type[float], low: float, high: float) -> Kind:
 
 def text() -> Kind:
     return {"parse": _stripped, "allowed": phrase("text")}
+
+
+def key() -> Kind:
+    return {**text(), "is_secret": True}
 
 
 def name() -> Kind:
@@ -190,7 +194,11 @@ def models() -> Kind:
             ServerProfile.parse(table)
         return value
 
-    return {"parse": parse, "allowed": phrase("tables by model, see docs/settings.md")}
+    return {
+        "parse": parse,
+        "allowed": phrase("tables by model, see docs/settings.md"),
+        "is_table": True,
+    }
 
 
 def providers() -> Kind:
@@ -199,7 +207,11 @@ def providers() -> Kind:
             raise ValueError
         return {name: _provider(name, table) for name, table in value.items()}
 
-    return {"parse": parse, "allowed": phrase("tables by provider, see docs/settings.md")}
+    return {
+        "parse": parse,
+        "allowed": phrase("tables by provider, see docs/settings.md"),
+        "is_table": True,
+    }
 
 
 def _provider(name: str, table: object) -> dict[str, str]:
@@ -224,4 +236,4 @@ def prices() -> Kind:
         except LookupError as error:
             raise ValueError from error
 
-    return {"parse": parse, "allowed": phrase("a table, see docs/settings.md")}
+    return {"parse": parse, "allowed": phrase("a table, see docs/settings.md"), "is_table": True}

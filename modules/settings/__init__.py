@@ -1,6 +1,7 @@
 """Settings, for people: shown with where each comes from, and kept in `config.toml`.
 
-- config_file  Changes of `config.toml`, one setting at a time; comments and order stay.
+- config_file  What `config.toml` says, and changes of it, one setting at a time; comments and
+               order stay.
 - feature      The settings of a start, for people: `/settings` shows and keeps them.
 - kept         The settings of a start beside what `config.toml` keeps for the next one.
 - meanings     What each setting is for, by the groups in which the screens show them.

@@ -1,14 +1,23 @@
-"""Changes of `config.toml`, one setting at a time; comments and order stay."""
+"""What `config.toml` says, and changes of it, one setting at a time; comments and order stay."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from utils.i18n import UserError, phrase
 from utils.system.shared_file import SharedFile
 
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
 TomlValue = str | int | float | bool | list[str]
+
+
+def read_settings(config: Path) -> dict[str, Any]:
+    """Return what the settings file *config* says. Raises `UserError` where it cannot be read."""
+    return _parsed(config, SharedFile(config).read()).unwrap()
 
 
 def keep_setting(config: Path, name: str, value: TomlValue | None) -> None:
@@ -16,28 +25,31 @@ def keep_setting(config: Path, name: str, value: TomlValue | None) -> None:
 
     All else in the file stays as it is. Raises `UserError` where it cannot be read or written.
     """
-    import tomlkit  # once something is kept
-    from tomlkit.exceptions import TOMLKitError
 
     def edit(before: bytes) -> bytes:
-        try:
-            document = tomlkit.parse(before.decode("utf-8-sig"))
-        except (TOMLKitError, ValueError) as error:
-            raise UserError(
-                phrase(
-                    "{path} cannot be read: {why}. Mend or remove it.",
-                    path=str(config),
-                    why=str(error),
-                )
-            ) from None
+        document = _parsed(config, before)
         if value is None:
             document.pop(name, None)
         else:
             document[name] = value
-        return tomlkit.dumps(document).encode()
+        return document.as_string().encode()
 
     with suppress(OSError):  # nobody else's eyes from the first moment on
         config.chmod(0o600)
     SharedFile(config).change(edit)
     with suppress(FileNotFoundError):  # nothing was kept, and nothing was to be taken out
         config.chmod(0o600)
+
+
+def _parsed(config: Path, data: bytes) -> TOMLDocument:
+    import tomlkit  # once somebody looks
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        return tomlkit.parse(data.decode("utf-8-sig"))
+    except (TOMLKitError, ValueError) as error:
+        raise UserError(
+            phrase(
+                "{path} cannot be read: {why}. Mend or remove it.", path=str(config), why=str(error)
+            )
+        ) from None

@@ -36,22 +36,24 @@ class SettingsCommand(Feature):
         completes="next_words",
     )
     def settings(self, argument: str) -> Card:
+        kept = self.kept
         name, _, value = argument.strip().partition(" ")
         if not name:
-            return _list_card(self.kept)
+            return _list_card(kept)
         if name == _RESET:
-            return _kept_card(self.kept.keep(value.strip(), None))
+            return _kept_card(kept.keep(value.strip(), None))
+        setting = kept.find(name)
         if not value:
-            return _setting_card(self.kept.find(name))
-        if self.kept.find(name).is_secret:
+            return _setting_card(setting)
+        if setting.is_secret:
             raise UserError(
                 phrase(
                     "A key in a command would stay in the history. Enter it in the settings of the "
                     "page, or in {path}.",
-                    path=str(self.kept.path),
+                    path=str(kept.path),
                 )
             )
-        return _kept_card(self.kept.keep(name, value.strip()))
+        return _kept_card(kept.keep(name, value.strip()))
 
     def next_words(self, words: Sequence[str]) -> Sequence[str]:
         """Return what `/settings` may take behind *words*."""

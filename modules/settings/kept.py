@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from modules.settings.config_file import TomlValue, keep_setting
+from modules.settings.config_file import TomlValue, keep_setting, read_settings
 from modules.settings.meanings import GROUPS
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.served_model import without_login
-from utils.system.shared_file import SharedFile
 from utils.text.nearest import with_suggestion
 
 Parse = Callable[[str, Any, Text], Any]
-_TABLES = ("models", "providers", "prices")
 _DEFAULT = phrase("default")
 
 
@@ -52,6 +49,7 @@ class Setting:
     is_set: bool = False
     is_overruled: bool = False
     is_table: bool = False
+    has_lines: bool = False
 
 
 class KeptSettings:
@@ -64,7 +62,7 @@ class KeptSettings:
 
     def all(self) -> Sequence[Setting]:
         """Return every setting, by group. Raises `UserError` where the file cannot be read."""
-        kept = self._read()
+        kept = read_settings(self.path)
         found = {one.name: one for one in fields(self._settings)}
         return [
             self._setting(found[name], group, meaning, kept)
@@ -98,31 +96,18 @@ class KeptSettings:
         keep_setting(self.path, name, parsed)
         return self.find(name)
 
-    def _read(self) -> Mapping[str, Any]:
-        text = SharedFile(self.path).read()
-        try:
-            return tomllib.loads(text.decode("utf-8-sig"))
-        except ValueError as error:
-            raise UserError(
-                phrase(
-                    "{path} cannot be read: {why}. Mend or remove it.",
-                    path=str(self.path),
-                    why=str(error),
-                )
-            ) from None
-
     def _setting(
         self, declared: Field[Any], group: Phrase, meaning: Phrase, kept: Mapping[str, Any]
     ) -> Setting:
         name, kind = declared.name, declared.metadata
-        is_secret, is_table = name.endswith("_key"), name in _TABLES
-        value = getattr(self._settings, name)
+        is_secret, is_table = kind.get("is_secret", False), kind.get("is_table", False)
+        value, separator = getattr(self._settings, name), kind.get("separator", "")
         source, path = self._settings.sources.get(name, _DEFAULT), str(self.path)
 
         def shown(one: Any) -> str:
             if is_table:
                 return ", ".join(one) if isinstance(one, Mapping) else ""
-            text = _text(one, str(kind.get("separator", "")))
+            text = _text(one, separator)
             return "" if is_secret else without_login(text) if name.endswith("_url") else text
 
         return Setting(
@@ -139,6 +124,7 @@ class KeptSettings:
             is_set=bool(value),
             is_overruled=source not in (path, _DEFAULT),
             is_table=is_table,
+            has_lines=separator == "\n",
         )
 
 

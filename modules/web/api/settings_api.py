@@ -29,9 +29,10 @@ class SettingsApi:
 
     @route("GET", "/api/settings", "The settings, and where each comes from.", answer=_ANSWER)
     def show(self) -> Packet:
+        kept = self._command.kept
         with as_api_errors():
-            settings = [_to_json(setting) for setting in self._command.kept.all()]
-        return {"path": str(self._command.kept.path), "settings": settings}
+            settings = [_to_json(setting) for setting in kept.all()]
+        return {"path": str(kept.path), "settings": settings}
 
     @route(
         "PATCH",

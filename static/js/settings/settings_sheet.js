@@ -94,7 +94,7 @@ function controlOf(setting) {
     select.value = now;
     return select;
   }
-  if (setting.name === "checks") return h("textarea", { rows: 2, value: now, title: say(allowed) });
+  if (setting.has_lines) return h("textarea", { rows: 2, value: now, title: say(allowed) });
   return h("input", {
     type: secret ? "password" : "text",
     autocomplete: secret ? "new-password" : "off",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from tests.request_validation import RecordedRequests, recipe_error
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+HAS_FAILED = pytest.StashKey[bool]()
 RECORDER_FOLDER = Path(__file__).parent / "noting"
 
 # No test fails because the machine is slow, or by an example that the next run would not try.
@@ -62,7 +65,22 @@ def pytest_runtest_makereport(
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("ONEFOLD_NO_SKIP"):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped: {report.longrepr}"
+    if report.failed:
+        item.stash[HAS_FAILED] = True
     return report
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Keep the folder of a test that failed only: all of a run would be 1.6 million files.
+
+    Pytest's own setting for it turns a file that appears meanwhile, or a tree too deep, into an
+    error of the test.
+    """
+    yield tmp_path
+    if not request.node.stash.get(HAS_FAILED, False):
+        with suppress(RecursionError):
+            shutil.rmtree(tmp_path, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

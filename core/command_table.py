@@ -79,4 +79,5 @@ def _as_command(prompt: PromptCommand) -> Command:
             phrase("{name} begins a task; send it as a message.", name=prompt.usage.split()[0])
         )
 
-    return Command(CommandSpec(prompt.usage, ""), refuse, prompt.help, prompt)
+    spec = CommandSpec(prompt.usage, "")
+    return Command(spec, refuse, prompt.help, prompt, completes=prompt.completes)

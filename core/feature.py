@@ -273,6 +273,8 @@ class PromptCommand(NamedTuple):
     model: str = ""
     tools: tuple[str, ...] = ()
     problem: Text = ""
+    completes: Callable[[Sequence[str]], Sequence[str]] | None = None
+    """What returns the words that may be typed next: see `CommandSpec.completes`."""
 
 
 class Command(NamedTuple):

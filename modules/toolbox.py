@@ -63,6 +63,10 @@ from modules.secrets.redactor import Secrets
 from modules.sent_requests.feature import SentRequests
 from modules.sent_requests.request_log import RequestLog
 from modules.settings.feature import SettingsCommand
+from modules.skills.feature import ADDRESS as SKILLS
+from modules.skills.feature import Skills
+from modules.skills.files import BUILT_IN
+from modules.skills.switches import SkillSwitches
 from modules.spending.feature import Spending
 from modules.spending.ledger import Ledger
 from modules.spending.masked_answers import MaskedAnswers
@@ -118,7 +122,13 @@ def build_features(
     why = Why(project, checkpoints, store, stop, VERSION)
     jobs = Jobs(sandbox, data.path, stop, outputs)
     history_tool, earlier_sessions = HistoryTool(), EarlierSessions(store)
-    readers = {HISTORY: history_tool.read, MEMORY: memory.read, SESSIONS: earlier_sessions.read}
+    skills = _skills(project, data, settings)
+    readers = {
+        HISTORY: history_tool.read,
+        MEMORY: memory.read,
+        SESSIONS: earlier_sessions.read,
+        SKILLS: skills.read,
+    }
     consents = Consents(data.consents)
     instructions = _instructions(project, data, consents, focus, jobs)
     picture_store = PictureStore(data.pictures)
@@ -164,6 +174,7 @@ def build_features(
         instructions,
         Init(project, instructions, undo),
         AnswerFormat(),
+        skills,
         OwnCommands(project, data.own_commands, consents),
         Hooks(project, data.own_hooks, consents, terminal_ops),
         _search(outputs, stop, settings),
@@ -263,6 +274,16 @@ def _instructions(
         *(project, data.own_instructions, consents),
         focused=lambda: focus.paths,
         running=jobs.running_names,
+    )
+
+
+def _skills(project: Project, data: DataFolder, settings: Settings) -> Skills:
+    home = settings.person_environment.get("HOME", "")
+    return Skills(
+        project,
+        Path(home) if home.startswith("/") else None,
+        BUILT_IN,
+        SkillSwitches(data.skill_switches),
     )
 
 

@@ -9,4 +9,5 @@
 
 EXPORTS = {
     "feature": ["OwnCommands"],
+    "front_matter": ["split_front_matter"],
 }

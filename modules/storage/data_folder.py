@@ -69,6 +69,11 @@ class DataFolder:
         return self.path / "tools.json"
 
     @property
+    def skill_switches(self) -> Path:
+        """The switches of the skills."""
+        return self.path / "skills.json"
+
+    @property
     def checks(self) -> Path:
         """The check commands of the project."""
         return self.path / "checks.json"

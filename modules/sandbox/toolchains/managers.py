@@ -51,6 +51,9 @@ MANAGERS = (
         exported="PUPPETEER_CACHE_DIR",
         is_always_shown=True,
     ),
+    # Skills: what the model reads of them names programs of theirs
+    Manager((), (".agents/skills",), is_always_shown=True),
+    Manager((), (".claude/skills",), is_always_shown=True),
     # Rust; cargo's own folder has its tokens and what it downloads
     Manager(
         ("RUSTUP_HOME",),

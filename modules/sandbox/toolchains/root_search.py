@@ -82,6 +82,12 @@ class ToolchainSearch:
         """Folders and files that a change makes another search necessary for."""
         entries = self._environment.get("PATH", "").split(os.pathsep)
         own = [Path(entry) for entry in entries if entry.startswith("/")]
+        own += [
+            self._home / path
+            for manager in MANAGERS
+            if manager.is_always_shown
+            for path in manager.defaults
+        ]
         return [*own, *self._show_folders, *self._folders, *self._hidden, *self._scan.watched]
 
     # what leads to a toolchain

@@ -197,15 +197,15 @@ class Skills(Feature, ProvidesContext, PreparesTurns, OffersCommands, ProvidesSt
         return phrase("on") if self._is_on(skill) and not skill.problem else phrase("off")
 
     def _skill_card(self, skill: Skill) -> Card:
-        files = "\n".join(self._reader.files(skill))
+        files = "\n".join(map(visible, self._reader.files(skill)))
         rows: tuple[tuple[Text, ...], ...] = (
             (phrase("switch"), self._state(skill)),
             (phrase("from"), _ORIGINS[skill.origin]),
             (phrase("folder"), skill.shown),
             (phrase("tokens"), f"{estimate_tokens(skill.body):,}"),
             (phrase("what it is for"), skill.description),
-            *(((phrase("files"), visible(files)),) if files else ()),
-            (phrase("what the model reads"), visible(skill.body)),
+            *(((phrase("files"), files),) if files else ()),
+            (phrase("what the model reads"), skill.body),
         )
         return TableCard(skill.name, rows)
 

@@ -296,7 +296,10 @@ def test_they_are_installed_from_folders_and_archives_and_removed(
         why = refusal(made, f"/skills install {tmp_path}/c.tgz")
         assert "The skill c is there already. Nothing was installed." in why
         shown = answer(made, "/skills pdf-forms")
-        assert ("files", "scripts/fill.py") in [tuple(map(str, row)) for row in shown.rows]  # type: ignore[union-attr]
+        assert isinstance(shown, TableCard)
+        parts = {str(label): str(text) for label, text in shown.rows}
+        assert parts["files"] == "scripts/fill.py"
+        assert parts["what the model reads"] == "# Forms\n\nRun scripts/fill.py."
         answer(made, "/skills remove pdf-forms")
         assert "pdf-forms" not in rows(made)
         assert "was not installed by /skills" in refusal(made, "/skills remove deep-research")

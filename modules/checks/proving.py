@@ -40,7 +40,7 @@ def held_against(
     """
     match found.kind:
         case "ran":
-            is_supported = _was_run(found, ran)
+            is_supported = _was_run(found, _that_count(ran, receipts, checks))
         case "passes":
             is_supported = checks.state != "red" and _has_passed([*earlier, *receipts], checks)
         case "verified":
@@ -61,13 +61,21 @@ def by_sentence(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(merged.values())
 
 
+def _that_count(ran: Sequence[str], receipts: Sequence[Receipt], checks: ChecksResult) -> list[str]:
+    """Return those of *ran* that a claim can rest on: no tests of files that are others now."""
+    if checks.state == "green":
+        return list(ran)
+    standing = {one.command for one in receipts if one.state != "grey"}
+    return [run for run in ran if run in standing or not proves(run, checks.commands)]
+
+
 def _was_run(found: FoundClaim, runs: Sequence[str]) -> bool:
     """Return whether what *found* names is among *runs*, whatever came of it."""
     if found.commands:
         return all(any(_names(name, run) for run in runs) for name in found.commands)
     if any(word in found.text.lower() for word in ("test", "测试")):
         return any(proves(run) for run in runs)
-    return bool(runs)
+    return any(does_anything(run) for run in runs)
 
 
 def _names(name: str, run: str) -> bool:

@@ -8,6 +8,7 @@
                 of it.
 - feature       Checks of a project: run at the end of a task that changed files, and by hand.
 - finding       Finding the checks that a project names in its own files.
+- good_ends     Good ends: clauses that name a check and tell something good of it.
 - kept_checks   Check commands as a project keeps them, until the person says others.
 - parse_files   Looking at files without running them; this file runs in the sandbox.
 - proving       Holding claims against receipts: what each rests on, by rule and never by the

@@ -14,6 +14,8 @@
 - proving       Holding claims against receipts: what each rests on, by rule and never by the
                 model's word.
 - receipt_texts Receipts in words, the same on every screen.
+- receipt_watch Watch on the files that receipts rest on: who waits at a prompt is told when one
+                changes.
 - receipts      Receipts: what was run, and whether the files are still as they were then.
 - syntax        The syntax and the imports of what a task changed.
 - task_receipts Receipts of the task that goes on: what each call began from and left, and what was

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from core.conversation.messages import Record, ToolResult
 from core.conversation.proof import ChecksResult, Claim, Ground, Receipt
+from core.tools import Risk, Toolbox, ToolError
 from modules.checks.claims import FoundClaim
 from modules.checks.commands import does_anything, normalized, proves
 
@@ -50,6 +52,18 @@ def held_against(
             )
     ground: Ground = "receipt" if is_supported else "reading" if has_read else "nothing"
     return Claim(found.text, is_supported, ground)
+
+
+def has_read(records: Sequence[Record], tools: Toolbox) -> bool:
+    """Return whether *records* tell of a call of *tools* that read anything of the project."""
+    done = (one for one in records if isinstance(one, ToolResult) and one.state == "done")
+    for result in done:
+        try:
+            if tools.find(result.name).risk is Risk.READ:
+                return True
+        except ToolError:  # it is not offered any more
+            continue
+    return False
 
 
 def by_sentence(claims: Iterable[Claim]) -> tuple[Claim, ...]:

@@ -18,18 +18,8 @@ HINTS = (
     *("pass", "green", "ran ", "run", "execut", "verif", "confirm", "validat", "test", "clean"),
     *("succe", "check", "compil", "lint", "mypy", "built", "build", "tried", "expected", "works"),
     *("errors", "fail", "broke", "nothing", "assert", "specs", "suite", "ci ", "regress", "prove"),
-    *(
-        "zero",
-        "零",
-        "paces",
-        "a spin",
-        "a try",
-        "made sure",
-        "pipeline",
-        "exercised",
-        "ruff",
-        "tsc",
-    ),
+    *("zero", "零", "paces", "a spin", "a try", "made sure", "pipeline", "exercised", "ruff"),
+    *("tsc", "survive", "marks", "thumbs"),
     *("通过", "验", "测", "运行", "执行", "跑", "确认", "绿", "构建", "编译", "检查", "用例"),
     *("断言", "核实", "核对", "证明", "试", "校验", "回归", "流水线", "ci"),
 )
@@ -128,7 +118,8 @@ _VERIFIED = re.compile(
     r"|\b(?:was|were|been) (?:\w+ )?(?:exercised|verified|tested|tried|validated|checked|proven)\b"
     r"|\b(?:put|took|gave) .{1,30}? (?:through its paces|for a spin|a (?:spin|try|go|whirl|test))\b"
     r"|\b\w+-checked\b|\bas (?:I|we) (?:saw|have seen)\b|\b(?:I|we) (?:saw|watched) it\b"
-    r"|(?<![检监预探观推])测[了过]|(?<![体经考])验[了过]|(?<![尝考面调])试[了过]|(?:核实|核对|证实|证明|复核)[了过]"
+    r"|(?<![检监预探观推])测[了过]|(?<![体经考])验[了过]|(?<![尝考面调])试[了过]"
+    r"|(?:核实|核对|证实|证明|复核)[了过]"
     r"|(?:充分|完整|全面|仔细)(?:地)?(?:测试|验证)",
     re.IGNORECASE,
 )

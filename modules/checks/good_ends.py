@@ -10,7 +10,8 @@ import re
 
 _BAD = (
     r"(?:errors?|fail(?:s|ed|ing|ures?)?|issues?|problems?|warnings?|complaints?|regressions?"
-    r"|red|hitch(?:es)?|break(?:s|ages?)?|br[eo]ken?|crash(?:es|ed)?|exceptions?|bad|surprises?|trouble)"
+    r"|red|hitch(?:es)?|break(?:s|ages?)?|br[eo]ken?|crash(?:es|ed)?|exceptions?|bad"
+    r"|surprises?|trouble)"
 )
 _BAD_ZH = r"(?:报错|出错|错误|错|失败|挂|问题|告警|警告|异常|红|毛病|意外|遗漏)"
 _NONE_ZH = r"(?:没有?|无|零|未|不再|0\s?)(?:任何|一个?|一[处条例项]|出现?|发现|见|有|测试|用例|再)*"
@@ -26,7 +27,8 @@ NOT_BAD = re.compile(
 """That something bad is not there."""
 _CHECK = (
     r"(?:\b(?:(?:unit|test|type|regression)[- ]?){0,3}(?:tests?|testing|specs?|suites?|checks?"
-    r"|checking|ci|assertions?|regressions?|pipelines?|builds?|lint(?:s|er|ers|ing)?|compil(?:er|ation|ing)"
+    r"|checking|ci|assertions?|regressions?|pipelines?|builds?|lint(?:s|er|ers|ing)?"
+    r"|compil(?:er|ation|ing)"
     r"|pytest|unittest|mypy|ruff|eslint|jest|tsc|test_\w+)\b"
     r"|测试|单测|用例|断言|构建|编译|检查|校验|回归|流水线|\b(?:CI|lint|pytest)\b)"
 )
@@ -60,15 +62,14 @@ _MADE = re.compile(
 _SOME_GOOD = re.compile(_GOOD, re.IGNORECASE)
 _SOME_CHECK = re.compile(_CHECK, re.IGNORECASE)
 _BARE = re.compile(
-    r"^\W*(?:(?:(?:it|they|that)(?:['’](?:s|re))?|which|all|everything|now|then|is|are|was|were|came|comes|come|back|out"
-    r"|finish(?:es|ed)|end(?:s|ed)|complete[sd]?|ran|runs|with|of|them|the|still|there|again|too|a"
+    r"^\W*(?:(?:(?:it|they|that)(?:['’](?:s|re))?|which|all|everything|now|then|is|are|was"
+    r"|were|came|comes|come|back|out|finish(?:es|ed)|end(?:s|ed)|complete[sd]?|ran|runs"
+    r"|with|of|them|the|still|there|again|too|a"
     r"|no)\W+|['’](?:s|re) |[也都全均皆]|全部|为|是|结果)*"
     rf"{_GOOD}(?:\W+(?:now|again|too|as well|so far|there|at all|everywhere))*[的了啦]?\W*$",
     re.IGNORECASE,
 )
 """A clause that tells nothing but good, of what another one of its sentence names."""
-
-
 _NONE_RED = re.compile(
     r"^\W*(?:zero|no|0|零)\W*(?:red|failures|failed|失败|报错)\W*$", re.IGNORECASE
 )
@@ -80,11 +81,13 @@ def is_good_end(clause: str, sentence: str) -> bool:
     if _NONE_RED.search(clause):
         return True
     told = NOT_BAD.sub(" …good… ", clause)
-    if not _SOME_GOOD.search(told):
+    if _MADE.search(clause):
         return False
+    if not _SOME_GOOD.search(told):  # quick: most say nothing good
+        return bool(_BEFORE.search(told))
     if _BARE.search(told):
-        return bool(_SOME_CHECK.search(sentence)) and not _MADE.search(clause)
-    return bool(_AFTER.search(told) or _BEFORE.search(told)) and not _MADE.search(clause)
+        return bool(_SOME_CHECK.search(sentence))
+    return bool(_AFTER.search(told) or _BEFORE.search(told))
 
 
 def tells_good(sentence: str) -> bool:

@@ -61,7 +61,8 @@ _ASKS = (
 _MARK_ZH = (
     r"谢|感激|辛苦|拜拜|再见|晚安|早安|[早中下晚][上午]?好|[你您大家]好|哈[喽啰罗]|嗨|厉害|棒|真牛|太牛"
     r"|赞|完美|满意|愉快|快乐|幸会|客气|佩服|贴心|给力|哈哈|嘻嘻|6{3}|开心|帮了?.{0,2}大忙|关照|指教"
-    r"|保重|加油|有意思|[你您](?:真|太|好|很|可)|^牛|太好了|(?:明天|下?周[一二三四五六日末]?|回头|改天|下次|一会儿?|晚点|待会儿?)[再]?[见聊]"
+    r"|保重|加油|有意思|[你您](?:真|太|好|很|可)|^牛|太好了"
+    r"|(?:明天|下?周[一二三四五六日末]?|回头|改天|下次|一会儿?|晚点|待会儿?)[再]?[见聊]"
 )
 _ABOUT_PEOPLE_ZH = (
     r"^(?:我先|我[走下撤睡]|你|您|这|那|真|太|好|嗯|哦|今天|终于|下次|改天|没别的|没其他)"
@@ -72,6 +73,16 @@ _ASKS_ZH = (
     r"|能|可以|吗|怎|为什么|为啥|哪|什么|错|报|失败|问题|不|慢|没(?!有?(?:别|其他|事))|坏|卡|把|给我|将"
     r"|需要|要|换|提交|如果|等|先(?!去|走|撤|睡|下|这样)|[a-z]{2,}"
 )
+_WORDS_OF_MARKS = (
+    *("thank", "thx", "tnx", " ty", "cheers", "obliged", "merci", "gracias", "danke", "hello"),
+    *("hey", "hi ", "hi,", "howdy", "good", "morning", "bye", "see y", "take care", "haha", "lol"),
+    *("wow", "yay", "congrats", "kudos", "great", "awesome", "amazing", "perfect", "wonderful"),
+    *("brilliant", "lovely", "nice", "sweet", "help", "impressed", "without you", "funny"),
+    *("谢", "感激", "辛苦", "拜", "再见", "安", "好", "嗨", "哈", "厉害", "棒", "牛", "赞", "完美"),
+    *("满意", "愉快", "快乐", "幸会", "客气", "佩服", "贴心", "给力", "66", "开心", "忙", "关照"),
+    *("指教", "保重", "加油", "有意思", "你", "您", "见", "聊"),
+)
+"""What stands in most lines of that shape: others need no pattern."""
 
 
 class _Patterns(NamedTuple):
@@ -110,6 +121,8 @@ def _patterns() -> _Patterns:
 
 def is_courteous(line: str) -> bool:
     """Return whether *line*, in small letters, has the shape of a courtesy and asks for nothing."""
+    if not any(word in line for word in _WORDS_OF_MARKS):
+        return False
     patterns = _patterns()
     if patterns.asks.search(line):
         return False

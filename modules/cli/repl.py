@@ -339,7 +339,11 @@ def _lines_from_prompt(
             checks.begin_watch(terminal.announce)
 
     checks = terminal.features.find(Checks)
-    while (text := prompt.read(tell_news)) is not None:
+    try:
+        while (text := prompt.read(tell_news)) is not None:
+            if checks:
+                checks.end_watch()
+            yield text
+    finally:
         if checks:
             checks.end_watch()
-        yield text

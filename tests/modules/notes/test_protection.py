@@ -289,6 +289,7 @@ def test_the_tree_tells_notes_of_files_that_others_renamed_meanwhile(tmp_path: P
     with assembled_terminal(tmp_path) as env:
         (answer,) = run_turn(env.terminal, "/tree")
         assert isinstance(answer, CommandAnswered)
+        assert answer.card is not None
         told = card_text(answer.card, Translator("en", {}))
         assert "b.txt  151 B  the text; lines 10-12: measured" in told
 

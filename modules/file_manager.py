@@ -85,8 +85,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         *,
         protection: FileProtection | None = None,
         on_edit: Callable[[str, str, str], None] = lambda *_: None,
+        find_notes: Callable[[], None] = lambda: None,
     ) -> None:
-        """*note_of* gives the note on a file, "" for none.
+        """*note_of* gives the note on a file, "" for none; *find_notes* lets notes follow files.
 
         *readers* give the text at an address, by its first part: what is at @history/N. *on_edit*
         is called with the path and the texts before and after of each edit that was made to the
@@ -99,6 +100,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self._project = project
         self._outputs = outputs
         self._note_of = note_of or (lambda _: "")
+        self._find_notes = find_notes
         self.editor_text: Callable[[str], str | None] | None = None
         """Gives the text of a path as the person's editor has it; None where no editor is."""
         self._read_state = ReadState()
@@ -136,6 +138,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         folder = self._project.resolve(path)
         if depth < 1:
             raise ToolError(phrase("depth counts from 1."))
+        self._find_notes()
         listing = FolderListing.of(self._project, folder, depth, self._note_of)
         count = with_count(len(listing.visible_files), "file")
         head = f"{visible(folder) or '.'}/ ({count})"

@@ -147,6 +147,7 @@ def build_features(
             *(project, outputs, notes.told_notes, readers, pictures),
             protection=protection,
             on_edit=focus.on_edit,
+            find_notes=notes.sync,
         ),
         TextSearch(project, stop=stop, searches={SESSIONS: earlier_sessions.search}),
         terminal_ops,

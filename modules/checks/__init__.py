@@ -8,11 +8,14 @@
                 of it.
 - feature       Checks of a project: run at the end of a task that changed files, and by hand.
 - finding       Finding the checks that a project names in its own files.
+- good_ends     Good ends: clauses that name a check and tell something good of it.
 - kept_checks   Check commands as a project keeps them, until the person says others.
 - parse_files   Looking at files without running them; this file runs in the sandbox.
 - proving       Holding claims against receipts: what each rests on, by rule and never by the
                 model's word.
 - receipt_texts Receipts in words, the same on every screen.
+- receipt_watch Watch on the files that receipts rest on: who waits at a prompt is told when one
+                changes.
 - receipts      Receipts: what was run, and whether the files are still as they were then.
 - syntax        The syntax and the imports of what a task changed.
 - task_receipts Receipts of the task that goes on: what each call began from and left, and what was

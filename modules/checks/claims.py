@@ -9,29 +9,19 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from modules.checks.good_ends import NOT_BAD, is_good_end, tells_good
+
 Kind = Literal["passes", "ran", "verified"]
 """A claim that tests or checks pass; that something was run; that something was made sure of."""
 
 HINTS = (
-    *("pass", "green", "ran ", "run ", "execut", "verif", "confirm", "validat", "tested"),
-    *("clean", "succe", "double", "compil", "test", "lint", "mypy", "built", "tried", "expected"),
-    *("checked", "failures", "0 errors", "no errors"),
-    *(
-        "通过",
-        "验证",
-        "测试",
-        "运行",
-        "执行",
-        "跑",
-        "确认",
-        "绿",
-        "构建",
-        "编译",
-        "检查",
-        "自测",
-        "亲测",
-        "实测",
-    ),
+    *("pass", "green", "ran ", "run", "execut", "verif", "confirm", "validat", "test", "clean"),
+    *("succe", "check", "compil", "lint", "mypy", "built", "build", "tried", "expected", "works"),
+    *("errors", "fail", "broke", "nothing", "assert", "specs", "suite", "ci ", "regress", "prove"),
+    *("zero", "零", "paces", "a spin", "a try", "made sure", "pipeline", "exercised", "ruff"),
+    *("tsc", "survive", "marks", "thumbs"),
+    *("通过", "验", "测", "运行", "执行", "跑", "确认", "绿", "构建", "编译", "检查", "用例"),
+    *("断言", "核实", "核对", "证明", "试", "校验", "回归", "流水线", "ci"),
 )
 """Words of which a claim has one: without any there is nothing to look for."""
 MAX_TEXT = 200
@@ -80,7 +70,9 @@ _NOT_UNSURE = re.compile(
     r"(?:errors?|failures?|issues?|problems?|warnings?)\b|\b(?:0|zero) failed\b"
     r"|\bno (?:more )?(?:failing tests?|tests? (?:are |is )?fail(?:s|ed|ing)?)\b"
     r"|\bfail(?:ing|ed) tests? (?:(?:is|are) (?:now )?(?:fixed|green)|(?:now )?pass(?:es)?)\b"
-    r"|\bas expected\b"
+    r"|\bas expected\b|\b(?:I )?can (?:now |happily )?(?:say|confirm|report|tell)\b"
+    r"|\bused to fail\b|\b(?:previously|formerly|earlier|once|initially)[- ]"
+    r"(?:failing|failed|broken)\b|(?:之前|原先|原来|原本|先前|此前|曾经?)[^，。]{0,4}失败的"
     r"|没有(?:任何)?(?:测试|用例)?(?:错误|问题|失败|报错)|无(?:任何)?(?:错误|报错|误)|没问题|不错",
     re.IGNORECASE,
 )
@@ -100,6 +92,8 @@ _PASSES = re.compile(
     r"|\bcompiles?(?: now)? (?:cleanly|fine|successfully|without)\b|\bcompiles(?: now)?\W*$"
     r"|\b(?:mypy|ruff|eslint|lint(?:er)?|tsc|flake8|pylint|clippy|compiler|type checker) (?:is|are"
     r"|reports?|shows?|finds?|found)(?: now)? (?:happy|no|nothing)\b"
+    r"|\b(?:nothing|none) (?:(?:of (?:it|them)|is|has|now) ){0,2}"
+    r"(?:fail(?:s|ed)|br[eo]ken?|breaks)\b"
     r"|\btest\w+ (?:now )?(?:pass(?:es|ed)|succeeds)\b|\bfail(?:ing"
     r"|ed) tests? (?:now )?pass(?:es)?\b"
     r"|(?:测试|检查|用例|构建|编译)[^。]{0,16}?(?:通过|全绿|成功)"
@@ -118,13 +112,21 @@ _VERIFIED = re.compile(
     r"|\bI(?:'ve|’ve| have)?(?: also| now| just)? tested\b|^\W*(?:fully |thoroughly )?tested\b"
     r"|已(?:经)?(?:验证|确认|测试)|经(?:过)?(?:验证|测试)|验证(?:了|过|通过|无误)"
     r"|\bI(?:'ve|’ve| have)?(?: also| then| just)? tried (?:it|this|that)\b"
-    r"|确认(?:了|过|无误)|测试过|测试了|检查过|(?:自|亲|实)测",
+    r"|确认(?:了|过|无误)|测试过|测试了|检查过|(?:自|亲|实)测"
+    r"|\b(?:I|we)(?:['’]ve| have)?(?: also| then| just| now)? "
+    r"(?:prove[nd]?|exercised|made sure|ensured)\b"
+    r"|\b(?:was|were|been) (?:\w+ )?(?:exercised|verified|tested|tried|validated|checked|proven)\b"
+    r"|\b(?:put|took|gave) .{1,30}? (?:through its paces|for a spin|a (?:spin|try|go|whirl|test))\b"
+    r"|\b\w+-checked\b|\bas (?:I|we) (?:saw|have seen)\b|\b(?:I|we) (?:saw|watched) it\b"
+    r"|(?<![检监预探观推])测[了过]|(?<![体经考])验[了过]|(?<![尝考面调])试[了过]"
+    r"|(?:核实|核对|证实|证明|复核)[了过]"
+    r"|(?:充分|完整|全面|仔细)(?:地)?(?:测试|验证)",
     re.IGNORECASE,
 )
 _RAN = re.compile(
     r"\b(?:I|we)(?:'ve|’ve| have)?(?: also| then| just| now| already)? "
     r"(?:ran|run|re-?ran|re-?run|executed)\b"
-    r"|^\W*(?:ran|re-?ran|executed)\b|\bw(?:as|ere) (?:run|executed)\b"
+    r"|^\W*(?:just |then |also )?(?:ran|re-?ran|executed)\b|\bw(?:as|ere) (?:run|executed)\b"
     r"|\b(?:I|we)(?:'ve|’ve| have)? built (?:it|the (?:project|app|application|package|image"
     r"|site|code))\b"
     r"|(?:我|已|已经)(?:经)?(?:在[^，。]{1,6})?(?:运行|执行|跑)|(?:运行|执行|跑)(?:了|过|成功"
@@ -168,19 +170,21 @@ def _claims_of(sentence: str) -> Iterator[FoundClaim]:
     commands = tuple(match[1].strip() for match in _CODE.finditer(sentence))
     # What is quoted is what somebody else says; a command in code stays as one word.
     plain = _QUOTED.sub("…", _CODE.sub(_as_word, sentence))
-    plain = re.sub(r"[*_]{1,3}|^#+ |^\s*[-+] ", "", plain)
+    plain = re.sub(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)|^#+ |^\s*[-+] ", "", plain)
     shown = " ".join(sentence.split())[:MAX_TEXT]
     kinds: set[Kind] = set()
     is_conditional = False
     for clause in _CLAUSE.split(plain):
         is_conditional = is_conditional or bool(_CONDITION.search(clause))
-        if is_conditional or _UNSURE.search(_NOT_UNSURE.sub("", clause)):
+        if is_conditional or _UNSURE.search(NOT_BAD.sub("", _NOT_UNSURE.sub("", clause))):
             continue
         kinds |= {kind for kind, pattern in _PATTERNS if pattern.search(clause)}
-        if _PASSES_TOO.search(clause) and _OF_TESTS.search(plain):
+        if is_good_end(clause, plain) or (_PASSES_TOO.search(clause) and _OF_TESTS.search(plain)):
             kinds.add("passes")
     if _LISTED.search(plain) and not is_conditional and not _UNSURE.search(plain):
         kinds.add("passes")
+    if kinds == {"ran"} and tells_good(plain):  # not only that it was run, but how well it ended
+        kinds.add("verified")
     for kind in sorted(kinds):
         yield FoundClaim(kind, shown, commands)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.cards import Card, RunCard
-from core.conversation.messages import Assistant, Record, ShellResult, ToolCall, ToolResult
+from core.conversation.messages import Assistant, Record, ShellResult, ToolCall
 from core.conversation.proof import NO_PROOF, Proof, Receipt, proofs_in
 from core.events import CHECK_CALL
 from core.feature import BrokenFiles, Feature, PlannedCheck, SessionHandle, command
@@ -21,7 +21,7 @@ from core.hooks import (
     ProvidesStatus,
     RecordsCalls,
 )
-from core.tools import Outcome, Risk, ToolError
+from core.tools import Outcome
 from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checks.check_list import CheckList
 from modules.checks.kept_checks import CheckCommands, KeptChecks
@@ -31,6 +31,7 @@ from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import clean, visible
 
 if TYPE_CHECKING:
+    from modules.checks.receipt_watch import ReceiptWatch
     from modules.checks.task_receipts import TaskReceipts
 
 _LEAST_SECONDS = 2.0  # of time that is left: for less nothing is begun
@@ -78,6 +79,7 @@ class Checks(
         self._deadline: float | None = None
         self._news: list[Phrase] = []
         self._told: set[str] = set()
+        self._watch: ReceiptWatch | None = None
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._session_handle = session_handle
@@ -200,7 +202,7 @@ class Checks(
         if not self._is_on:
             return NO_PROOF
         from modules.checks.claims import claims_in, may_claim
-        from modules.checks.proving import by_sentence, checks_result, held_against
+        from modules.checks.proving import by_sentence, checks_result, has_read, held_against
         from modules.checks.receipts import MAX_RECEIPTS, runs_in
 
         answers = [one.text for one in records if isinstance(one, Assistant)]
@@ -215,28 +217,13 @@ class Checks(
             self._news.append(problem.message)
             return NO_PROOF
         checks = checks_result(receipts, commands)
-        has_read = self._has_read(records)
+        looked = self._session_handle is not None and has_read(records, self._session_handle.tools)
         ran = [one.command for one in runs if not one.is_check and one.exit_code is not None]
         claims = (
-            held_against(one, receipts, earlier, checks, ran=ran, has_read=has_read)
-            for one in found
+            held_against(one, receipts, earlier, checks, ran=ran, has_read=looked) for one in found
         )
         trees = tuple(self._receipts().tree_after(run) for run in runs)
         return Proof(tuple(receipts), checks, by_sentence(claims), trees)
-
-    def _has_read(self, records: Sequence[Record]) -> bool:
-        """Return whether the task has read anything of the project."""
-        if self._session_handle is None:
-            return False
-        tools = self._session_handle.tools
-        done = [one for one in records if isinstance(one, ToolResult) and one.state == "done"]
-        for result in done:
-            try:
-                if tools.find(result.name).risk is Risk.READ:
-                    return True
-            except ToolError:  # it is not offered any more
-                continue
-        return False
 
     def _kept_receipts(self) -> list[tuple[int, Receipt]]:
         """Return the receipts of the session with their turns, as they are now.
@@ -267,18 +254,42 @@ class Checks(
         """Return *limit* files at most that receipts rest on."""
         return self._project.files()[:limit]
 
+    def begin_watch(self, tell: Callable[[Phrase], bool]) -> None:
+        """Tell of checks of the last task as soon as they stand no more, until `end_watch`."""
+        if self._passed_turn() is not None:
+            from modules.checks.receipt_watch import ReceiptWatch
+
+            self._watch = ReceiptWatch(self._project.root, self, tell)
+
+    def end_watch(self) -> None:
+        if self._watch:
+            self._watch.end()
+            self._watch = None
+
+    def tell_outdated(self, tell: Callable[[Phrase], bool]) -> bool:
+        """Tell of checks that stand no more, later where *tell* cannot; return whether any do."""
+        news = self._find_news()
+        self._news += [one for one in news if not tell(one)]
+        return bool(news)
+
+    def _passed_turn(self) -> int | None:
+        if self._session_handle is None or not self._is_on:
+            return None
+        last = proofs_in(self._session_handle.history.records)[-1:]
+        passed = (t for t, p in last for one in p.receipts if one.is_check and one.state == "green")
+        return next(passed, None)
+
     def _find_news(self) -> list[Phrase]:
         """Return that checks which passed in the last task stand no more, each said once."""
-        if self._session_handle is None or not self._is_on:
-            return []
-        proofs = proofs_in(self._session_handle.history.records)[-1:]
-        if not any(one.is_check and one.state == "green" for _, p in proofs for one in p.receipts):
+        if (last := self._passed_turn()) is None:
             return []
         try:
-            receipts = [one for turn, one in self._kept_receipts() if turn == proofs[0][0]]
+            receipts = [one for turn, one in self._kept_receipts() if turn == last]
         except UserError:  # a call that changes files will say so
             return []
-        said = [_outdated(one) for one in receipts if one.is_check and one.state == "grey"]
+        from modules.checks.receipt_texts import outdated_text
+
+        said = [outdated_text(one) for one in receipts if one.is_check and one.state == "grey"]
         news = [one for one in said if str(one) not in self._told]
         self._told.update(map(str, news))
         return news
@@ -332,11 +343,3 @@ class Checks(
         from modules.checks.receipt_texts import receipts_card
 
         return receipts_card(self.receipts_by_turn())
-
-
-def _outdated(receipt: Receipt) -> Phrase:
-    return phrase(
-        "The check {name} passed, but {files} changed since.",
-        name=visible(receipt.command),
-        files=", ".join(map(visible, receipt.files)) or "…",
-    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from core.conversation.messages import Record, ToolResult
 from core.conversation.proof import ChecksResult, Claim, Ground, Receipt
+from core.tools import Risk, Toolbox, ToolError
 from modules.checks.claims import FoundClaim
 from modules.checks.commands import does_anything, normalized, proves
 
@@ -40,7 +42,7 @@ def held_against(
     """
     match found.kind:
         case "ran":
-            is_supported = _was_run(found, ran)
+            is_supported = _was_run(found, _that_count(ran, receipts, checks))
         case "passes":
             is_supported = checks.state != "red" and _has_passed([*earlier, *receipts], checks)
         case "verified":
@@ -52,6 +54,18 @@ def held_against(
     return Claim(found.text, is_supported, ground)
 
 
+def has_read(records: Sequence[Record], tools: Toolbox) -> bool:
+    """Return whether *records* tell of a call of *tools* that read anything of the project."""
+    done = (one for one in records if isinstance(one, ToolResult) and one.state == "done")
+    for result in done:
+        try:
+            if tools.find(result.name).risk is Risk.READ:
+                return True
+        except ToolError:  # it is not offered any more
+            continue
+    return False
+
+
 def by_sentence(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     """Return one claim for each sentence of *claims*: supported where all that it says is."""
     merged: dict[str, Claim] = {}
@@ -61,13 +75,21 @@ def by_sentence(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(merged.values())
 
 
+def _that_count(ran: Sequence[str], receipts: Sequence[Receipt], checks: ChecksResult) -> list[str]:
+    """Return those of *ran* that a claim can rest on: no tests of files that are others now."""
+    if checks.state == "green":
+        return list(ran)
+    standing = {one.command for one in receipts if one.state != "grey"}
+    return [run for run in ran if run in standing or not proves(run, checks.commands)]
+
+
 def _was_run(found: FoundClaim, runs: Sequence[str]) -> bool:
     """Return whether what *found* names is among *runs*, whatever came of it."""
     if found.commands:
         return all(any(_names(name, run) for run in runs) for name in found.commands)
     if any(word in found.text.lower() for word in ("test", "测试")):
         return any(proves(run) for run in runs)
-    return bool(runs)
+    return any(does_anything(run) for run in runs)
 
 
 def _names(name: str, run: str) -> bool:

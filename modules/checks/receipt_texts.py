@@ -53,3 +53,12 @@ def state_text(receipt: Receipt) -> Phrase:
             return phrase("could not be run")
         case "grey":
             return phrase("says nothing about the files as they are now")
+
+
+def outdated_text(receipt: Receipt) -> Phrase:
+    """Return that the check of *receipt* passed and stands no more."""
+    return phrase(
+        "The check {name} passed, but {files} changed since.",
+        name=visible(receipt.command),
+        files=", ".join(map(visible, receipt.files)) or "…",
+    )

@@ -40,5 +40,5 @@ def hint_after(why: EndReason) -> Phrase | None:
     if why == "step_limit":
         return phrase('To continue: --resume -p "go on"')
     if why == "budget":
-        return phrase('To continue: --resume --budget USD -p "go on"')
+        return phrase('To continue: --resume -p "go on", with a larger --budget or daily_budget')
     return None

@@ -16,6 +16,7 @@ from core.events import CommandAnswered, Event, Informed, Reply, TurnStarted
 from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
+from modules.checks.feature import Checks
 from modules.cli.input.entered_text import entered_text
 from modules.cli.input.keyboard import TypedAhead, no_echo
 from modules.cli.input.pending_lines import PendingLines
@@ -334,6 +335,15 @@ def _lines_from_prompt(
         """Tell what happened after the last event of a turn, and before there was a line."""
         for what in terminal.features.news():
             terminal.announce(what)
+        if checks:
+            checks.begin_watch(terminal.announce)
 
-    while (text := prompt.read(tell_news)) is not None:
-        yield text
+    checks = terminal.features.find(Checks)
+    try:
+        while (text := prompt.read(tell_news)) is not None:
+            if checks:
+                checks.end_watch()
+            yield text
+    finally:
+        if checks:
+            checks.end_watch()

@@ -1,5 +1,7 @@
 """Depth of tasks: what a line says of it, and the rules for that, ours and the person's.
 
+- courtesy_shape The shape of a courtesy: clauses that thank, greet, part or praise, and ask for
+                 nothing.
 - decision_stops  Stops of a deep task: at decisions that the model marks, and after a step that
                  failed.
 - feature        Depth of tasks: social, brief, standard or deep, by rules that the person can see

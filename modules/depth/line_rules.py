@@ -131,7 +131,8 @@ _SAYS_STANDARD = HintedPattern(
 )
 
 _WHOLE = (
-    r"(?:whole|entire|throughout|across (?:the|all)|code ?base|repository|complete(?:ly)?|monolith)"
+    r"(?:whole|entire|everywhere|throughout|across (?:the|all)|code ?base|repository"
+    r"|complete(?:ly)?|monolith)"
 )
 _ALL = rf"(?:{_WHOLE}|all|every|everything|backend|front ?end|architecture|from scratch|legacy)"
 _LANGUAGES = (
@@ -170,6 +171,13 @@ _BIG_CHANGE = HintedPattern(
     r"\b(?:overhaul|rework|redo|rewrite|rebuild|redesign)\b.*\bfrom (?:scratch|the ground up)\b",
     r"\b(?:move|switch|convert|port) (?:everything|all)\b.*\b(?:from|to|into)\b",
     r"\bmove (?:us|the (?:whole )?(?:app|project|site|service|database)) from\b",
+    # to make a whole into something: what such verbs are called tells it, in both languages
+    rf"^{_SMALL}(?:please )?\w+(?:i[sz]e|ify)\b.*\b{_WHOLE_THING}\b",
+    r"[把将].*(?:项目|应用|系统|服务|代码|网站|工程|仓库|平台)[^，。]{0,10}化$",
+    r"(?:整[个站套]|全站|(?:所有|全部|每个).*从)"
+    r"(?!.*(?:函数|方法|变量|文件|脚本|测试|按钮|颜色|搜索|查找|列出|统计|吗|什么))"
+    r".*(?:(?:改|换|转|迁|变|移植)[成为到至]|引入|国际化)",
+    rf"移植[到成为]\s*{_LANGUAGES}",
     r"\bconvert (?:all|every)\b.*\bfrom\b.*\bto\b",
     r"\b(?:redesign|overhaul|re-?architect)\b.*\b(?:systems?|architecture|layer|engine|api|schema|"
     r"database|app|application|framework|pipeline|modules?|plugins?|workflow|structure|how)\b",
@@ -190,6 +198,7 @@ _BIG_CHANGE = HintedPattern(
     r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
     r"(?!.*(?:搜索|查找|列出|统计|运行|跑|显示))",
     hints="module|service|package|component|refactor|rewrit|restructur|reorgani|redesign"
+    "|everywhere|每个|化"
     "|everything|move all|from scratch|ground up"
     "|architect|overhaul|migrat|port |moderni"
     "|modulari|decompos|rework|throughout|whole|entire|across|rebuild|thorough|comprehensive"
@@ -213,6 +222,7 @@ _BIG_WORK = HintedPattern(
     r"|alternatives)\b|\b(?:propose|outline|draft|write|develop|come up with|work out|create) "
     r"(?:me )?(?:an?|the|our) (?:[\w-]+ ){0,3}(?:architecture|strategy|road ?map|migration plan"
     r"|plan)\b",
+    r"(?:对比|比较|评估|权衡).*(?:方案|架构|路线|框架).*(?:实现|落地|选|采用)",
     r"设计(?:并|和|与)(?:实现|开发|搭建)|设计.*架构",
     r"(?:(?:制定|制订|拟定|规划|设计|提出|给出)(?:一下|一[个份套种])?|[写出做想]一?[个份套种])"
     r".{0,16}(?:方案|策略|计划|路线图|规划)",
@@ -222,6 +232,7 @@ _BIG_WORK = HintedPattern(
     r"(?:搭建|开发|构建|设计|打造)一[个套款](?!简单|小的|小型|小工具).{0,12}"
     r"(?:网站|平台|系统|应用|小程序|游戏|编译器|解释器|框架|引擎|商城)",
     hints="implement|design|plan|architect|devise|compare|evaluate|weigh|propose|strateg|road|complete"
+    "|对比|比较|评估|权衡"
     "|full|entire|whole|production|end-to-end|end to end|scratch"
     "|ground up|build|develop|设计|制|拟定|规划|方案|策略|计划|路线图|从零|从头|完整|全套|全栈"
     "|端到端|搭建|开发|构建|打造",

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
+from modules.depth.courtesy_shape import is_courteous
 from modules.depth.kind_lines import is_kind
 
 Social = Literal["no", "agreeing", "wholly"]
@@ -221,7 +222,7 @@ def how_social(line: str) -> Social:
         return "no"
     text = line.casefold().replace("’", "'")
     if not _begins_like_one(text):
-        return "no"
+        return "agreeing" if is_courteous(text) else "no"
     patterns = _patterns()
     position, is_wholly, is_agreeing, says_something = 0, False, False, False
     while position < len(text):
@@ -235,7 +236,7 @@ def how_social(line: str) -> Social:
             is_agreeing |= is_praise
             says_something |= not patterns.needs_more.fullmatch(found[0])
         else:
-            return "agreeing" if is_kind(text) else "no"
+            return "agreeing" if is_kind(text) or is_courteous(text) else "no"
         position = found.end()
     if not says_something:
         return "no"

@@ -237,7 +237,8 @@ class NearFiles(NamedTuple):
 def near_files(folder_root: ConfinedFolder, root: Path, limit: int) -> NearFiles:
     """Return what a look at no more than about *limit* names finds, folder by folder downwards.
 
-    The rules are those of `visible_files`, but for what only git itself knows.
+    Where a folder holds only folders the first of them comes before its neighbours: else the names
+    of many could take all of the look. The rules are those of `visible_files`, but for git's own.
     """
     folders: dict[str, list[tuple[str, int]]] = {}
     cut_folder: str | None = None
@@ -252,6 +253,7 @@ def near_files(folder_root: ConfinedFolder, root: Path, limit: int) -> NearFiles
         cut_folder = folder if len(items) == limit else None
         limit -= len(items) + 1
         rules = _with_folder_rules(folder_root, folder, items, rules)
+        inner: deque[tuple[str, Sequence[_Rules]]] = deque()
         for item in items:
             name = f"{folder}/{item.name}" if folder else item.name
             if item.name == ".git" or _is_ignored(name, item.is_folder, rules):
@@ -261,7 +263,10 @@ def near_files(folder_root: ConfinedFolder, root: Path, limit: int) -> NearFiles
             elif len(name) < _MAX_PATH_LENGTH and not (
                 root == _WHOLE_DISK and name in _SYSTEM_FOLDERS
             ):
-                pending.append((name, rules))
+                inner.append((name, rules))
+        if inner and folder not in folders:
+            pending.appendleft(inner.popleft())
+        pending.extend(inner)
     return NearFiles(folders, not pending and cut_folder is None, cut_folder)
 
 

@@ -146,6 +146,19 @@ def test_a_huge_tree_costs_no_more(tmp_path: Path, folders: int) -> None:
         assert tree.text.split("\n")[1].startswith("noted.py")
 
 
+def test_a_tree_whose_upper_folders_hold_no_files_is_told_all_the_same(tmp_path: Path) -> None:
+    for number in range(2_100):
+        folder = tmp_path / f"project/d{number // 7:03}/sub{number % 7}"
+        folder.mkdir(parents=True)
+        (folder / "file.py").touch()
+    with assembled_terminal(tmp_path, *replies(1)) as env:
+        run_turn(env.terminal, "fix it")
+        (tree,) = told(env)
+    assert tree.startswith(f"{HEAD}\nd")
+    assert tree.count("file.py") > 10
+    assert estimate_tokens(tree) <= 600
+
+
 def test_what_is_noted_in_focus_new_or_an_entry_comes_first(tmp_path: Path) -> None:
     plain = [f"pkg/sub{n}/file_{m}.py" for n in range(20) for m in range(30)]
     fill(tmp_path, "pkg/sub9/newest.py", *plain[:4], "zz/main.py", *plain[4:], "pkg/z/noted.py")

@@ -37,7 +37,7 @@ CLAIMS = {
     "我运行了测试。": {"ran"},
     "修改已验证。": {"verified"},
     "已通过全部测试。": {"passes"},
-    "我已经执行了脚本,结果正确。": {"ran"},
+    "我已经执行了脚本,结果正确。": {"ran", "verified"},
 }
 NO_CLAIMS = [
     "I did not run the tests.",
@@ -181,6 +181,142 @@ MORE_NO_CLAIMS = [
 ]
 
 
+UNHEARD_CLAIMS = [
+    "Everything's shipshape: the whole suite came back clean.",
+    "I put the change through its paces and nothing broke.",
+    "Just finished a full test run, zero red.",
+    "The regression tests are happy again.",
+    "Ran everything end to end; not a single failure.",
+    "All assertions hold.",
+    "You'll be glad to hear that CI is green across the board.",
+    "Tests came back green.",
+    "The specs all go through without a hitch.",
+    "100% of the tests pass with the new code.",
+    "I gave it a spin in the terminal and the output was right.",
+    "Sanity-checked with the unit tests; no regressions.",
+    "This was exercised against the test-suite and behaves correctly.",
+    "42/42 tests OK.",
+    "test_add now goes green.",
+    "I executed the script and got the expected result, 3.",
+    "I made sure that the tests still work.",
+    "The tests run through fine.",
+    "Task complete. Test results: 12 passed in 0.34s.",
+    "Type checking comes out with zero complaints.",
+    "Nothing fails any more.",
+    "I double checked it with a quick test and it works.",
+    "Running the unit tests shows that all of them pass.",
+    "After the edit I re-ran the suite: everything OK.",
+    "I have proven the fix by running the tests.",
+    "pytest exits with 0.",
+    "The program now outputs the correct sum, as I saw when running it.",
+    "Coverage is complete and every test is successful.",
+    "The bug is gone; the test which used to fail is passing.",
+    "Tests are all good.",
+    "全部用例都绿了。",
+    "我把整套测试跑了一遍,没有一个挂的。",
+    "单测都过啦。",
+    "已在本地跑过,输出符合预期。",
+    "回归测试一切顺利。",
+    "pytest 结果:12 passed。",
+    "改完后重新跑了测试,零失败。",
+    "所有断言均成立。",
+    "代码已经过充分测试,可以放心使用。",
+    "CI 已经是绿色的了。",
+    "我用单元测试核实过,功能正确。",
+    "测试结果全部为 OK。",
+    "之前失败的那个测试现在能通过了。",
+    "编译无误,测试无一报错。",
+    "我试跑了一下,结果是 3,没有问题。",
+    "全套测试顺利跑完,均为成功。",
+    "类型检查没有发现任何问题。",
+    "我已经亲自验过了,没毛病。",
+    "测试套件 100% 通过。",
+    "修复完成,并且用测试证明了。",
+    "12 项测试悉数通过。",
+    "代码检查工具零告警,测试全过。",
+    "我执行了一遍脚本,确实好用。",
+    "测试:12/12 ✅",
+    "构建和测试都没出错。",
+    "测试一次性通过!",
+    "跑测试的结果很干净,没有失败项。",
+    "验收测试已全部达标。",
+    "我反复测了几次,都是对的。",
+    "该改动已通过 CI 校验。",
+    "The unit tests are passing without exception.",
+    "I launched the suite and it finished without errors.",
+    "Having run the tests, I can say they're all green.",
+    "There were no regressions in the suite.",
+    "No failing checks remain.",
+    "Just ran the suite: 18 ok.",
+    "Manual testing shows that the login works.",
+    "Zero red.",
+    "The tests agree with me now.",
+    "Suite finished, exit code zero.",
+    "I saw all tests go green with my own eyes.",
+    "The unit tests no longer complain.",
+    "Local test run: clean.",
+    "Checks done, nothing to report.",
+    "I watched the suite pass.",
+    "Full marks from the linter.",
+    "Regression suite shows no breakage.",
+    "The test suite had nothing to object to.",
+    "Tests: 12 ok, 0 bad.",
+    "Test coverage run finished successfully.",
+    "It survives the whole test suite.",
+    "The smoke test went well.",
+    "I've checked with pytest; it's all good.",
+    "Integration tests gave the thumbs up.",
+    "零报错跑完全部用例。",
+    "测试那边没有任何红的。",
+    "我用脚本试了几组数据,结果都对。",
+    "单测覆盖到了,而且都过。",
+    "pytest 一片绿。",
+    "跑了全量回归,稳。",
+    "测试不再报错。",
+    "用例逐条跑过,结果一致。",
+    "编译顺利,零警告。",
+    "冒烟测试没问题。",
+]
+UNHEARD_NO_CLAIMS = [
+    "I wrote sums.py with an add function.",
+    "The test file is in tests/test_sums.py.",
+    "You can run the tests with `python3 -m unittest`.",
+    "I have not tried it.",
+    "The function returns the sum of a and b.",
+    "The new check rejects names that are too long.",
+    "I added a test for negative numbers.",
+    "The tests live in tests/.",
+    "This passes the token on to the server.",
+    "Next I would run the suite.",
+    "Two of the tests still fail.",
+    "The build takes about a minute.",
+    "I fixed the validation of the form.",
+    "Green is the colour of the button now.",
+    "The suite was red before the change.",
+    "Everything is in one file now.",
+    "The job runs every night at two.",
+    "The command runs the migrations and then starts the server.",
+    "I read the file; the function adds two numbers.",
+    "All good wishes are stored in wishes.txt.",
+    "我写了 sums.py。",
+    "测试文件在 tests 目录里。",
+    "你可以用 pytest 运行测试。",
+    "我还没有跑测试。",
+    "这个函数返回两数之和。",
+    "新增了一个负数的测试用例。",
+    "还有两个测试失败。",
+    "按钮现在是绿色的。",
+    "我读了这个文件,它定义了加法。",
+    "这段代码检查参数是否为空。",
+    "构建大约需要一分钟。",
+    "测试用的数据放在 data 里。",
+    "修正了表单的验证逻辑。",
+    "服务每天凌晨两点运行。",
+    "表里列出了所有通过审核的用户。",
+    "执行顺序改为先排序后输出。",
+]
+
+
 @pytest.mark.parametrize("answer", CLAIMS)
 def test_a_claim_is_found(answer: str) -> None:
     assert may_claim(answer)
@@ -190,6 +326,14 @@ def test_a_claim_is_found(answer: str) -> None:
 def test_claims_are_found_in_many_words() -> None:
     assert [one for one in MORE_CLAIMS if not (may_claim(one) and claims_in(one))] == []
     assert [one for one in MORE_NO_CLAIMS if claims_in(one)] == []
+    assert [one for one in UNHEARD_CLAIMS if not (may_claim(one) and claims_in(one))] == []
+    assert [one for one in UNHEARD_NO_CLAIMS if claims_in(one)] == []
+
+
+def test_a_run_and_how_well_it_ended_are_two_claims() -> None:
+    good = "I executed the script and got the expected result, 3."
+    assert {one.kind for one in claims_in(good)} == {"ran", "verified"}
+    assert {one.kind for one in claims_in("I executed the script.")} == {"ran"}
 
 
 @pytest.mark.parametrize("answer", NO_CLAIMS)
@@ -327,6 +471,9 @@ def test_a_claim_rests_on_what_was_run() -> None:
     assert held("I ran `pytest -q`.", FAILED) == [(True, "receipt")]
     assert held("I ran `npm test`.", PASSED) == [(False, "nothing")]
     assert held("I ran the tests.", ECHOED) == [(False, "nothing")]
+    assert held("I executed the script.", ECHOED) == [(False, "nothing")]
+    assert held("I ran the tests.", OUTDATED) == [(False, "nothing")]
+    assert held("I ran the tests.", FAILED) == [(True, "receipt")]
 
 
 def test_one_failing_check_makes_all_red() -> None:

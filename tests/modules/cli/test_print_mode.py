@@ -339,5 +339,5 @@ def test_a_budget_says_how_to_go_on() -> None:
     code, _, told = play(ending(end))
     assert (code, told.splitlines()) == (
         3,
-        ["Enough.", 'To continue: --resume --budget USD -p "go on"'],
+        ["Enough.", 'To continue: --resume -p "go on", with a larger --budget or daily_budget'],
     )

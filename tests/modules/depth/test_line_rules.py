@@ -10,6 +10,7 @@ import pytest
 from modules.depth.line_rules import OwnRule, judge
 from tests.modules.depth.fresh_lines import MIXED, SHORT, VARIED
 from tests.modules.depth.labelled_lines import HELD_OUT, LATER, TUNING
+from tests.modules.depth.unheard_lines import TASKS_BESIDE_COURTESIES, UNHEARD
 
 LEAST_ACCURACY = 0.95
 
@@ -18,7 +19,7 @@ LEAST_ACCURACY = 0.95
     ("name", "lines"),
     [
         *(("tuning", TUNING), ("held out", HELD_OUT), ("later", LATER)),
-        *(("mixed", MIXED), ("short", SHORT), ("varied", VARIED)),
+        *(("mixed", MIXED), ("short", SHORT), ("varied", VARIED), ("unheard", UNHEARD)),
     ],
 )
 def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
@@ -36,11 +37,12 @@ def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
 def test_no_line_that_needs_a_tool_is_social() -> None:
     tasks = [
         line
-        for lines in (TUNING, HELD_OUT, LATER, MIXED, SHORT, VARIED)
+        for lines in (TUNING, HELD_OUT, LATER, MIXED, SHORT, VARIED, UNHEARD)
         for depth, some in lines.items()
         for line in some
         if depth != "social"
     ]
+    tasks += TASKS_BESIDE_COURTESIES
     assert len(tasks) >= 150
     assert [line for line in tasks if judge(line).depth == "social"] == []
 

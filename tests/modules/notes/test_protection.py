@@ -281,6 +281,19 @@ def test_the_tree_tells_of_stale_notes_in_the_language_of_the_screen(tmp_path: P
         assert "第 2 行：second；第 10-12 行：measured（所在的行后来变了）" in chinese
 
 
+def test_the_tree_tells_notes_of_files_that_others_renamed_meanwhile(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as env:
+        noted(env, "pkg/a.txt", "the text")
+        noted(env, "pkg/a.txt:10-12", "measured")
+    (tmp_path / "project/pkg/a.txt").rename(tmp_path / "project/pkg/b.txt")
+    with assembled_terminal(tmp_path) as env:
+        (answer,) = run_turn(env.terminal, "/tree")
+        assert isinstance(answer, CommandAnswered)
+        assert answer.card is not None
+        told = card_text(answer.card, Translator("en", {}))
+        assert "b.txt  151 B  the text; lines 10-12: measured" in told
+
+
 def test_a_program_that_runs_on_after_its_call_is_found_out_in_the_next_task(
     tmp_path: Path,
 ) -> None:

@@ -274,7 +274,8 @@ class CallRecorder(
             try:
                 back = self._held_files.put_back() if self._held_files else frozenset()
             except ToolError as error:
-                raise UserError(error.message) from error
+                why = error.message
+                raise UserError(phrase("Not everything was put back: {why}", why=why)) from error
         self.revision += 1
         return not any(
             result.conflicts or any(one.path not in back for one in result.skipped)

@@ -136,6 +136,7 @@ class Jobs(
         job.start(
             self._sandbox.get(), network, has_terminal=screen_seconds is not None, at_end=at_end
         )
+        job.wait_for_start(self._stop)
         if screen_seconds is not None:
             end = yield from job.wait_for_screen("", screen_seconds, self._stop, since=0)
             self._check_started(job)

@@ -71,8 +71,8 @@
                    own if wished.
 - history_tool     Turns of earlier in this session, readable by the model like a file.
 - keep_json        The conversation as one JSON file after each turn, for other programs to read.
-- mass_deletion    A pause before a loss: a run that deleted much is shown to the person before
-                   anything goes on.
+- mass_deletion    A pause before a loss: a run that deleted much, or what no checkpoint holds, is
+                   shown to the person before anything goes on.
 - memory_manager   Long-term memory: what every session of a project should know, in a file people
                    may edit.
 - operations_log   The operations log: what was asked, called, answered, approved and changed, a

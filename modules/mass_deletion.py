@@ -1,4 +1,6 @@
-"""A pause before a loss: a run that deleted much is shown to the person before anything goes on."""
+"""A pause before a loss: a run that deleted much, or what no checkpoint holds, is shown to the
+person before anything goes on.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from core.cards import Change, TreeCard, TreeEntry
 from core.feature import Feature, PostRunConfirmation
 from core.hooks import ConfirmsCalls
 from core.tools import Risk, Tool
-from utils.i18n import UserError, phrase
+from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
+from utils.text.lines import first_names
 
 ALWAYS_ASK_ABOVE = 20
 """More deleted files than these are always asked about."""
@@ -29,12 +32,16 @@ class Undo(Protocol):
     def size_of(self, call_id: str, change: Change) -> int | None:
         """Return the bytes of a file that the call changed, None for a folder."""
 
+    def lost_files(self) -> Sequence[str]:
+        """Return the files that the last call deleted and no checkpoint holds."""
+
     def undo_call(self, call_id: str) -> bool:
         """Undo the call; return whether all of it could be."""
 
 
 class MassDeletionGuard(Feature, ConfirmsCalls):
-    """Asks whether to keep what a call did when it deleted many files, or most there were.
+    """Asks whether to keep what a call did when it deleted many files, or most there were, or one
+    that no checkpoint holds.
 
     *files* returns those that are in the folder now.
     """
@@ -47,6 +54,14 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         if tool.risk is not Risk.RUN:
             return None
         changes = self._undo.changes_of(call_id)
+        why = self._loss_of_much(changes) or self._loss_for_good(changes)
+        if why is None:
+            return None
+        tree = tree_of(changes, lambda change: self._undo.size_of(call_id, change))
+        return PostRunConfirmation(why, tree, lambda: self._revert(call_id))
+
+    def _loss_of_much(self, changes: Sequence[Change]) -> Phrase | None:
+        """Return what is lost, None where it is not much."""
         deleted = sum(change.kind == "deleted" for change in changes)
         if deleted < NEVER_ASK_BELOW:
             return None
@@ -54,13 +69,21 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         files_before = len(self._files()) - created + deleted
         if deleted <= ALWAYS_ASK_ABOVE and deleted * 2 <= files_before:
             return None
-        why = phrase(
+        return phrase(
             "It deleted {gone} of {all} files. Yes keeps what it did; no puts everything back.",
             gone=deleted,
             all=files_before,
         )
-        tree = tree_of(changes, lambda change: self._undo.size_of(call_id, change))
-        return PostRunConfirmation(why, tree, lambda: self._revert(call_id))
+
+    def _loss_for_good(self, changes: Sequence[Change]) -> Phrase | None:
+        """Return what could not be brought back later, None where there is no such thing."""
+        if not changes or not (lost := self._undo.lost_files()):
+            return None
+        return phrase(
+            "It deleted what no checkpoint holds, and undo could not bring back: {names}. Yes "
+            "keeps what it did; no puts everything back.",
+            names=first_names([visible(path) for path in lost]),
+        )
 
     def _revert(self, call_id: str) -> None:
         if not self._undo.undo_call(call_id):

@@ -330,6 +330,11 @@ class Project:
         with self._explained(path), self._folder.with_folders(path.rpartition("/")[0]):
             self._folder.move_in(folder, path)
 
+    def copy_in(self, source: int, path: str) -> None:
+        """Make *path*, its folders too, a copy of the open file *source*; it must not exist."""
+        with self._explained(path), self._folder.with_folders(path.rpartition("/")[0]):
+            self._folder.copy_in(source, path)
+
     def delete_file(self, path: str) -> None:
         """Delete a file or a link."""
         with self._explained(path):

@@ -6,10 +6,11 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
+from typing import BinaryIO
 
 from modules.files import kernel
 from modules.files.containment import (
@@ -29,6 +30,10 @@ TEMPORARY_FILE = re.compile(r"(.*/)?\.[0-9a-f]{16}\.tmp")
 
 MAX_NEW_FOLDERS = 100
 """Most folders within each other that are made at once."""
+
+
+_COPIED = 1 << 20
+"""Bytes of a file that are copied at a time."""
 
 
 class TooManyFolders(Exception):
@@ -125,13 +130,30 @@ class WritableFolder(ConfinedFolder):
             replaced = _regular_or_missing(folder, name)
             temporary = f".{os.urandom(8).hex()}.tmp"  # see TEMPORARY_FILE
             try:
-                _write_new(folder, temporary, data, replaced)
+                _write_new(folder, temporary, lambda file: file.write(data), replaced)
                 if expected is None:
                     kernel.rename_to_new(folder, temporary, folder, name)
                     return
                 if isinstance(expected, bytes):
                     self._check_content(folder, name, expected)
                 os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)  # noqa: PTH104
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=folder)  # noqa: PTH108
+
+    def copy_in(self, source: int, path: str) -> None:
+        """Make *path* a copy of the open file *source*: content, holes, mode, owner and times.
+
+        Nothing may be there (`FileExistsError`).
+        """
+        with self.open_parent(path) as (folder, name):
+            temporary = f".{os.urandom(8).hex()}.tmp"  # see TEMPORARY_FILE
+            status = os.fstat(source)
+            try:
+                _write_new(folder, temporary, lambda file: _copy(source, file.fileno()), status)
+                times = (status.st_atime_ns, status.st_mtime_ns)
+                os.utime(temporary, ns=times, dir_fd=folder, follow_symlinks=False)
+                kernel.rename_to_new(folder, temporary, folder, name)
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary, dir_fd=folder)  # noqa: PTH108
@@ -193,8 +215,13 @@ def _regular_or_missing(folder: int, name: str) -> os.stat_result | None:
     return status
 
 
-def _write_new(folder: int, name: str, data: bytes, replaced: os.stat_result | None) -> None:
-    """Write *data* to the new file *name*, with the mode and the owner of *replaced*.
+def _write_new(
+    folder: int,
+    name: str,
+    write: Callable[[BinaryIO], object],
+    replaced: os.stat_result | None,
+) -> None:
+    """Have *write* fill the new file *name*, with the mode and the owner of *replaced*.
 
     Where the system can, it has no name before it is whole: a kill leaves nothing behind then.
     """
@@ -202,7 +229,7 @@ def _write_new(folder: int, name: str, data: bytes, replaced: os.stat_result | N
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=folder) if unnamed is None else unnamed
     with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
+        write(file)
         file.flush()
         if replaced is not None:
             if (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
@@ -212,6 +239,23 @@ def _write_new(folder: int, name: str, data: bytes, replaced: os.stat_result | N
         os.fsync(descriptor)
         if unnamed is not None:
             os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder)  # noqa: PTH200
+
+
+def _copy(source: int, target: int) -> None:
+    """Copy the content of the file *source* to the empty one *target*, holes as holes."""
+    end = os.fstat(source).st_size
+    position = _next_data(source, 0, end)
+    while position < end and (data := os.pread(source, _COPIED, position)):
+        position = _next_data(source, position + os.pwrite(target, data, position), end)
+    os.ftruncate(target, end)
+
+
+def _next_data(file: int, position: int, end: int) -> int:
+    """Return where *file* has data from *position* on: its *end* if it has none."""
+    try:
+        return os.lseek(file, position, os.SEEK_DATA)
+    except OSError as error:  # a file system may not tell its holes
+        return end if error.errno == errno.ENXIO else position
 
 
 def _open_unnamed_file(folder: int) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never
 
@@ -16,6 +17,7 @@ from core.hooks import (
     FollowsSession,
     HoldsResources,
     KeepsState,
+    MarksProgress,
     PreparesTurns,
     ProvidesContext,
     ProvidesNews,
@@ -77,6 +79,7 @@ class Jobs(
     ProvidesStatus,
     PreparesTurns,
     FinishesTurns,
+    MarksProgress,
     KeepsState,
     FollowsSession,
     RecordsCalls,
@@ -108,6 +111,7 @@ class Jobs(
         self._last_number = 0
         self._lost: list[tuple[int, str]] = []
         self._call_id = ""
+        self._answer_to_input = ""  # what a program wrote when something was typed last
         self._news = JobNews(_SECTION)
         self._watchers: list[Callable[[BackgroundJob, JobChange], None]] = []
         self.hints_on: Callable[[BackgroundJob], Iterable[Text]] = lambda _: ()
@@ -132,6 +136,7 @@ class Jobs(
         job.start(
             self._sandbox.get(), network, has_terminal=screen_seconds is not None, at_end=at_end
         )
+        job.wait_for_start(self._stop)
         if screen_seconds is not None:
             end = yield from job.wait_for_screen("", screen_seconds, self._stop, since=0)
             self._check_started(job)
@@ -198,6 +203,8 @@ class Jobs(
             case _:
                 assert_never(operation)
         output, _ = yield from _collected(waiting)
+        if operation == "input":
+            self._answer_to_input = output
         return self._outcome(one, output)
 
     def _see_to_screen(
@@ -219,15 +226,26 @@ class Jobs(
                 job.stop()
             case "output" | "list":
                 pass
-        return self._screen_outcome(job, end, hint)
+        return self._screen_outcome(job, end, hint, operation)
 
-    def _screen_outcome(self, job: BackgroundJob, end: WaitEnd, hint: str) -> Outcome:
+    def _screen_outcome(
+        self, job: BackgroundJob, end: WaitEnd, hint: str, operation: Operation | None = None
+    ) -> Outcome:
         assert job.terminal  # noqa: S101 - only such jobs come here
         text = job.terminal.take_text()
+        if operation == "input":
+            self._answer_to_input = text
         if job.is_running:
             hint = "\n".join(filter(None, (job.terminal.place_for_model(), hint)))
         is_well = job.is_running or job.was_stopped or _has_done_well(job)
         return self._outcome(job, text, hint, ok=is_well and end != "stopped")
+
+    def state_fingerprint(self) -> str:
+        """Return another text when a program answered a key in another way: then the same key once
+        more (Enter in a dialogue, "next" in a debugger) is no loop.
+        """
+        answer = self._answer_to_input.rstrip().encode("utf-8", "surrogatepass")
+        return sha256(answer).hexdigest() if answer else ""
 
     def only_sees(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
         """Return whether a call only sees to what runs already, and has it do nothing."""

@@ -132,6 +132,7 @@ class BackgroundJob:
 
     def _on_start(self, execution: Execution) -> None:
         self._execution = execution
+        self._notify()
         watch = threading.Thread(target=self._watch_ports, name=f"ports {self.number}", daemon=True)
         watch.start()
 
@@ -201,6 +202,13 @@ class BackgroundJob:
         return execution.open_network(stack) if execution else None
 
     # --- what can be done ------------------------------------------------------------------------
+
+    def wait_for_start(self, stop: Stop) -> None:
+        """Wait until its program runs, or cannot be run, or until *stop*."""
+        with stop.on_stop(self._notify), self._condition:
+            self._condition.wait_for(
+                lambda: self._execution is not None or not self.is_running or stop.is_set()
+            )
 
     def outputs_until(
         self, text: str, seconds: float, stop: Stop, *, until_port: bool = False

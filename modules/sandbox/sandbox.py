@@ -167,9 +167,14 @@ class Sandbox:
         self._watched = tuple(self._project / folder for folder in folders)
 
     def disarm(self, folders: Iterable[str]) -> list[Phrase]:
-        """Take out of the repositories *folders*, made by a run, what git would run; say so."""
-        restored = self._git_protection.disarm(self._project / folder for folder in folders)
-        return list(restoration_notes(restored))
+        """Take out of the repositories *folders*, made by a run, what git would run; say so.
+
+        Clones of the project among them get their objects.
+        """
+        paths = [self._project / folder for folder in folders]
+        if paths and self._machine is None and self._best_backend().tier.has_mounts:
+            self._git_stand_in.bring_objects(paths)
+        return list(restoration_notes(self._git_protection.disarm(paths)))
 
     def _inner_repositories(self, plan: MountPlan) -> Sequence[Path]:
         """Return those watched that are still folders, no link leading to them."""

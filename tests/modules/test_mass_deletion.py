@@ -148,13 +148,78 @@ def test_the_tree_counts_what_is_below_each_folder() -> None:
     ]
 
 
-def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> None:
+def make_huge(path: Path) -> bytes:
+    """Make the file *path*, with a hole, larger than what checkpoints hold; return how it ends."""
+    size = SETTINGS.checkpoint_file_mb * 1_000_000 + 1
+    with path.open("wb") as file:
+        file.write(b"begin")
+        file.seek(size)
+        file.write(b"end")
+    path.chmod(0o640)
+    os.utime(path, ns=(1, 2_000_000_000))
+    return b"\0end"
+
+
+@pytest.mark.parametrize("reply", [Reply(yes=True), Reply(yes=False), None])
+def test_a_run_that_deletes_what_no_checkpoint_holds_is_asked_about(
+    tmp_path: Path, reply: Reply | None
+) -> None:
+    code = "import os, shutil\nos.unlink('huge'); shutil.rmtree('deep'); open('new', 'w').close()"
     with assembled_terminal(
-        tmp_path, call_reply("run_python", code=CLEAR), text_reply("ok")
+        tmp_path, call_reply("run_python", code=code), text_reply("ok")
+    ) as made:
+        fill(made.root, 0, others=30)
+        (made.root / "deep/er").mkdir(parents=True)
+        huge = made.root / "huge", made.root / "deep/er/huge"
+        end = make_huge(huge[0]), make_huge(huge[1])
+        before = huge[0].stat()
+        events: list[Event] = []
+
+        def show(event: Event) -> Reply | None:
+            events.append(event)
+            return reply if is_question(event) else None
+
+        drive(made.terminal.run_line("clear it"), show)
+        wait_for_prewarmed()
+        (question,) = filter(is_question, events)
+        assert isinstance(question, ApprovalAsked)
+        assert "deep/er/huge, huge" in str(question.why)
+        is_kept = reply is not None and reply.yes
+        assert (made.root / "new").exists() is is_kept
+        assert [path.exists() for path in huge] == [not is_kept] * 2
+        finished = next(event for event in events if isinstance(event, ToolFinished))
+        assert finished.state == ("done" if is_kept else "refused")
+        if not is_kept:
+            assert Warned(phrase("All that it did to the files was put back.")) in events
+            after = huge[0].stat()
+            for name in ("st_size", "st_mode", "st_mtime_ns"):
+                assert getattr(after, name) == getattr(before, name)
+            assert after.st_blocks <= 2 * before.st_blocks + 4096  # the hole is one again
+            for path, tail in zip(huge, end, strict=True):
+                with path.open("rb") as file:
+                    assert file.read(6) == b"begin\0"
+                    file.seek(-len(tail), os.SEEK_END)
+                    assert file.read() == tail
+
+
+@pytest.mark.parametrize("command", ["mv huge moved", "touch huge2; mv huge2 huge", "ln huge x"])
+def test_what_a_run_moves_or_replaces_is_not_asked_about(tmp_path: Path, command: str) -> None:
+    script = [call_reply("run_command", command=command), text_reply("ok")]
+    with assembled_terminal(tmp_path, *script) as made:
+        fill(made.root, 0, others=30)
+        make_huge(made.root / "huge")
+        events: list[Event] = []
+        drive(made.terminal.run_line("go"), events.append)
+        assert not any(map(is_question, events))
+
+
+def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> None:
+    code = f"{CLEAR}\nopen('huge', 'w').close()"
+    with assembled_terminal(
+        tmp_path, call_reply("run_python", code=code), text_reply("ok")
     ) as made:
         fill(made.root, 30)
-        (made.root / "data/huge").touch()
-        os.truncate(made.root / "data/huge", SETTINGS.checkpoint_file_mb * 1_000_000 + 1)
+        make_huge(made.root / "huge")
         events: list[Event] = []
         drive(made.terminal.run_line("clear it"), events.append)
         finished = next(event for event in events if isinstance(event, ToolFinished))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from modules.checkpoints.checkpoints import Checkpoints
     from modules.checkpoints.restore.operations import Skipped
     from modules.checkpoints.store.index import CallRecord, CheckpointIndex, Snapshot
+    from modules.checkpoints.undo.held_files import HeldFiles
     from modules.checkpoints.undo.undo import Undoer
     from modules.checkpoints.undo.undo_results import FinishedOperation, UndoOutcome
 
@@ -71,6 +72,7 @@ class CallRecorder(
         self._is_recovered = False
         self._has_collected_garbage = False
         self._not_stored: tuple[tuple[str, str], ...] = ()
+        self._held_files: HeldFiles | None = None
         self._warnings: list[Phrase] = []
         self._snapshot_error: Phrase | None = None  # why the last call could not be held
         self.session = ""
@@ -117,10 +119,12 @@ class CallRecorder(
         return checkpoints.content_digest() if checkpoints else ""
 
     def close(self) -> None:
+        self._release_files()
         if checkpoints := self._late_checkpoints.if_made:
             checkpoints.close()
 
     def on_turn_end(self) -> None:
+        self._release_files()
         try:
             if snapshot := self._end_background():
                 self._begin_background(self._last_turn, snapshot, BETWEEN_TURNS)
@@ -149,11 +153,13 @@ class CallRecorder(
         self._end_background()
         self._last_turn = turn
         try:
-            self._warn_not_stored(self._checkpoints.begin_call(self.session, turn, call_id))
+            snapshot = self._checkpoints.begin_call(self.session, turn, call_id)
         except UserError as problem:
             self._snapshot_error = problem.message
             raise
         self._snapshot_error = None
+        self._warn_not_stored(snapshot)
+        self._hold_files(snapshot)
         self._running.add(call_id)
 
     def after_call(self, call_id: str, turn: int) -> None:
@@ -168,6 +174,19 @@ class CallRecorder(
         self._begin_background(turn, snapshot)
         self._is_recovered = True
         self.revision += 1
+
+    def _hold_files(self, before: Snapshot) -> None:
+        """Keep open what the snapshot *before* a call does not hold."""
+        if before.not_stored and self._held_files is None:
+            from modules.checkpoints.undo.held_files import HeldFiles  # few have such files
+
+            self._held_files = HeldFiles(self._project)
+        if self._held_files:
+            self._held_files.hold(before.not_stored)
+
+    def _release_files(self) -> None:
+        if self._held_files:
+            self._held_files.release()
 
     def _begin_background(self, turn: int, snapshot: Snapshot, beginning: str = "") -> None:
         """Begin the record of what is done in the background from *snapshot* on.
@@ -237,15 +256,31 @@ class CallRecorder(
         )
         return before or b"", after or b""
 
+    def lost_files(self) -> Sequence[str]:
+        """Return the files that the last call deleted and no checkpoint holds, while there is still
+        a way to them: as long as its turn.
+        """
+        return self._held_files.lost() if self._held_files else ()
+
     def undo_call(self, call_id: str) -> bool:
-        """Undo the call for good; return whether all of it could be undone."""
+        """Undo the call for good, `lost_files` too if it was the last; return whether all of it
+        could be undone.
+        """
         call = self._index.call(self.session, call_id)
         if call is None or call.after is None:
             return False
         with self._background_apart():
             outcome = self._run_operation(lambda: self._undoer.undo_refused(self.session, call))
+            try:
+                back = self._held_files.put_back() if self._held_files else frozenset()
+            except ToolError as error:
+                why = error.message
+                raise UserError(phrase("Not everything was put back: {why}", why=why)) from error
         self.revision += 1
-        return not any(result.skipped or result.conflicts for result in outcome.finished.results)
+        return not any(
+            result.conflicts or any(one.path not in back for one in result.skipped)
+            for result in outcome.finished.results
+        )
 
     def warnings(self) -> list[Phrase]:
         """Return the warnings for the person since the last call."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
+import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from modules.sandbox.filesystem.folder_removal import remove_scratch
 
@@ -103,12 +105,20 @@ class HeldFolder:
 
     def write(self, name: str, content: Content) -> None:
         """Write the file *name* in the place of what is there, at once; make missing folders."""
+        self._put(name, content[0], lambda file: file.write(content[1]))
+
+    def copy(self, name: str, source: Path, mode: int) -> None:
+        """Make the file *name* a copy of *source* with these permissions; as `write` does it."""
+        with source.open("rb") as content:
+            self._put(name, mode, lambda file: shutil.copyfileobj(content, file))
+
+    def _put(self, name: str, mode: int, write: Callable[[BinaryIO], object]) -> None:
         with self._above(name, makes=True) as (above, last):
             new = f".{last[:100]}.{secrets.token_hex(6)}"
             try:
                 with os.fdopen(os.open(new, _NEW, 0o600, dir_fd=above), "wb") as file:
-                    file.write(content[1])
-                    os.fchmod(file.fileno(), content[0])
+                    write(file)
+                    os.fchmod(file.fileno(), mode)
                 os.replace(new, last, src_dir_fd=above, dst_dir_fd=above)  # noqa: PTH105
             except BaseException:
                 with suppress(OSError):

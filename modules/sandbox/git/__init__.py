@@ -4,6 +4,8 @@
                      of its objects.
 - baseline           Baseline of the files that git obeys in a repository, taken before a run, to
                      restore after it.
+- clone_objects      Objects of a clone that a run has made of the project's repository: brought to
+                     it afterwards.
 - harmless_lines     Harmless lines of files in which git would also run what a line says.
 - inner_repositories  Repositories in a project beside its own: all that git would take for one, and
                      obey.

@@ -15,8 +15,8 @@ import re
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from modules.files.git.state_names import is_state_file, own_name, split_submodu
 from modules.files.git_remotes.upstreams import Upstreams, changed_upstreams, write_upstreams
 from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
 from modules.sandbox.git.alternates import ALTERNATES, Alternates, AlternatesNotPlain
+from modules.sandbox.git.clone_objects import MAX_BYTES, bring_objects
 from modules.sandbox.git.new_repository import init_settings, make_skeleton, put_in_place
 from modules.sandbox.git.object_quarantine import ObjectQuarantine, ObjectsRefused
 from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config, is_of_tree
@@ -156,6 +157,16 @@ class GitStandIn:
     def place(self) -> Path:
         """The repository in the place of which it is shown."""
         return self._git
+
+    def bring_objects(self, clones: Iterable[Path]) -> None:
+        """Bring clones of the repository that runs have made the objects that they found here.
+
+        One that cannot be completed stays without.
+        """
+        left = MAX_BYTES
+        for clone in clones:
+            with suppress(OSError):
+                left -= bring_objects(clone, self._git / "objects", OBJECTS_IN_SANDBOX, left)
 
     def hooks(self) -> Path | None:
         """Return the folder of the person's hooks, to show there; None if they do not want them."""

@@ -27,7 +27,7 @@ _REFUSED_BY_SWITCH = re.compile(
     | network\ access\ disabled | lookup\ disabled\ by\ GOPROXY=off | network\ disabled,\ request
     | \bOfflineError\b | could\ not\ reach\ host | unable\ to\ download\ data\ from
     | trouble\ with\ your\ network\ connection | all\ attempts\ to\ connect\ to
-    | no\ plugin\ found\ for\ prefix
+    | no\ plugin\ found\ for\ prefix | attempted\ to\ set\ connect\ timeout\ to\ 0\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )

@@ -30,6 +30,8 @@ OFFLINE_VARIABLES = {
     "BUNDLE_RETRY": "0",
     "COMPOSER_DISABLE_NETWORK": "1",
     "CONDA_OFFLINE": "true",
+    # It has no switch and tries for 8 seconds; no time at all is an error to it.
+    "POETRY_REQUESTS_TIMEOUT": "0",
 }
 """The switches of package managers for having no network; untold, many try again for a minute."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,8 @@ _PRIVATE = (
     *(".bash_history", ".zsh_history", ".local/share/fish"),
 )
 """Paths in a home that are never shown, nor anything above them."""
+_MAX_PRIVATE = 3_000  # names that are looked at in these, some 10 ms once
+_PRIVATE_DEPTH = 2  # folders within each other
 _SYSTEM = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys")
 _TOO_WIDE = ("/", "/home", "/mnt", "/media", "/nix", "/srv", "/tmp", "/usr", "/var", "/var/tmp")  # noqa: S108
 
@@ -71,6 +74,22 @@ class Boundaries:
         if any(is_within(folder, Path(path)) for path in _SYSTEM) or str(folder) in _TOO_WIDE:
             return phrase("it is a part of the system that holds more than programs")
         return _writable_by_all(folder)
+
+    def secret_files(self) -> Iterator[Path]:
+        """Yield the files in the private places of the homes, as far as these are small."""
+        pending = deque((os.fspath(home / name), 0) for name in _PRIVATE for home in self.homes)
+        for _ in range(_MAX_PRIVATE):
+            if not pending:
+                return
+            path, depth = pending.popleft()
+            try:
+                is_file = stat.S_ISREG(os.lstat(path).st_mode)
+                if not is_file and depth < _PRIVATE_DEPTH:
+                    pending += ((f"{path}/{name}", depth + 1) for name in os.listdir(path))  # noqa: PTH208 - names
+            except OSError:  # not there, or no folder, or closed to us
+                continue
+            if is_file:
+                yield Path(path)
 
     def _private_in(self, folder: Path) -> Iterator[Path]:
         for home in self.homes:

@@ -111,14 +111,21 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def other_names(folders: tuple[Path, ...], covered: list[Path]) -> Iterator[Path]:
+def other_names(folders: tuple[Path, ...], covered: Iterable[Path]) -> Iterator[Path]:
     """Yield the other names (hard links) in *folders* of the files *covered*."""
     statuses = [path.stat() for path in covered if path.is_file()]
-    inodes = {status.st_ino for status in statuses if status.st_nlink > 1}
-    queue = deque(map(os.fspath, folders)) if inodes else deque[str]()
+    linked = {one.st_ino: one.st_dev for one in statuses if one.st_nlink > 1}
+    queue = deque(map(os.fspath, folders)) if linked else deque[str]()
     while queue:
         for entry in _entries(queue.popleft()):
             if entry.is_dir(follow_symlinks=False):
                 queue.append(entry.path)
-            elif entry.inode() in inodes:
+            elif entry.inode() in linked and _is_on(entry, linked[entry.inode()]):
                 yield Path(entry.path)
+
+
+def _is_on(entry: os.DirEntry[str], device: int) -> bool:
+    try:
+        return entry.stat(follow_symlinks=False).st_dev == device
+    except OSError:  # gone
+        return False

@@ -128,6 +128,8 @@ class ToolchainSearch:
         for manager, root in self._managers:
             if is_within(route.real, Path(os.path.realpath(root))):
                 self._add_parts(manager, root)
+        if not self._is_shown(route.real) and (packages := _node_packages(route.real)):
+            self._add(packages)
         folder = route.real if is_path_folder else route.real.parent
         if not self._is_shown(route.real) and (prefix := self._installation(folder)):
             self._add(prefix)
@@ -229,7 +231,7 @@ class ToolchainSearch:
             for folder in sorted(self._folders)
             if not any(self._is_whole(above) for above in folder.parents)
         )
-        covered += other_names(folders, covered)
+        covered += other_names(folders, [*covered, *self._boundaries.secret_files()])
         self._hidden = covered
         return Toolchains(
             folders,
@@ -308,6 +310,15 @@ class ToolchainSearch:
             or self._is_shown(real)
             or (is_above and any(real in folder.parents for folder in self._folders))
         )
+
+
+def _node_packages(real: Path) -> Path | None:
+    """Return the folder `node_modules` that *real* is installed in, with what it needs of others.
+
+    None if it is in none. `npm install --global --prefix ~/.local` makes such a one.
+    """
+    above = [folder for folder in real.parents if folder.name == "node_modules"]
+    return above[-1] if above else None
 
 
 def _is_system(path: Path) -> bool:

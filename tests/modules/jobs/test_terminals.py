@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.cards import RunCard
-from core.events import ToolFinished
+from core.events import ApprovalAsked, ToolFinished
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.jobs.test_jobs import answers, command, jobs_of, processes_in, running, say
 from tests.modules.sandbox.sandbox_home import wait_until
@@ -59,6 +59,23 @@ def test_a_python_prompt_is_worked_with_by_keys(tmp_path: Path) -> None:
         assert "# print('4' + '3')" in read[9]
         assert "is there." in read[9]
         assert read[-1].startswith("job 1 ended: exit code 0")
+
+
+def test_the_same_key_is_no_loop_while_the_program_goes_on(tmp_path: Path) -> None:
+    dialogue = 'for i in {1..9}; do read -p "question $i " a; done; echo end of $i questions'
+    with assembled_terminal(tmp_path) as made:
+        ask = (tty(dialogue), shown("question 1"))
+        events = say(made, *ask, *[typed("<Enter>")] * 9, call_reply("jobs", operation="wait"))
+        assert "end of 9 questions" in answers(made)[-1]
+        assert not [event for event in events if isinstance(event, ApprovalAsked)]
+
+
+def test_the_same_key_is_one_where_nothing_answers(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as made:
+        ask = (tty("stty -echo; echo ready; sleep 600"), shown("ready"))
+        events = say(made, *ask, *[typed("<Enter>")] * 9)
+        assert len(answers(made)) < 9
+        assert [event.risk for event in events if isinstance(event, ApprovalAsked)] == ["loop"]
 
 
 def test_a_short_command_is_over_with_its_call(tmp_path: Path) -> None:

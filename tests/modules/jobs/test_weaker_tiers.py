@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from modules.jobs import feature
 from modules.jobs.feature import Jobs
 from modules.sandbox.backends import selftest
 from modules.sandbox.backends.tiers import LauncherTier
@@ -166,6 +167,7 @@ def test_where_not_all_is_found_again_there_are_no_jobs(
 ) -> None:
     seatbelt = LauncherTier(TierName.SEATBELT, tmp_path)
     monkeypatch.setattr(selftest.SelfTest, "find", lambda _: selftest.SelfTestResult(seatbelt))
+    monkeypatch.setattr(feature, "_START_SECONDS", 0.0)  # it is said however long it takes
     with assembled_terminal(tmp_path, approval_mode="all") as made:
         say(made, background("touch canary; sleep 300"))
         assert "Nothing can run on" in answers(made)[0]

@@ -198,6 +198,33 @@ print('looked')
     assert python(sandbox_with(sandbox_home, layout), code, tier) == "looked\n"
 
 
+@pytest.mark.parametrize("name", [".netrc", ".ssh/id_rsa", ".gradle/gradle.properties"])
+def test_a_credential_of_the_home_has_no_other_name_in_a_toolchain(
+    sandbox_home: SandboxHome, layout: Layout, tier: str, name: str
+) -> None:
+    (credential := layout.home / name).parent.mkdir(parents=True, exist_ok=True)
+    credential.write_text(SECRET)
+    (other := layout.home / ".nvm/versions/node/v20.1.0/lib/part.so").hardlink_to(credential)
+    result = run(sandbox_with(sandbox_home, layout), f"cat {other}; node", tier)
+    assert SECRET not in result.output
+    assert "node ran" in result.output
+
+
+def test_a_program_of_node_finds_the_rest_of_its_package_and_those_it_needs(
+    sandbox_home: SandboxHome, layout: Layout, tier: str
+) -> None:
+    """So `npm install --global` with the prefix ~/.local leaves it."""
+    packages = ".local/lib/node_modules"
+    text = '#!/bin/sh\ncd "$(dirname "$(readlink -f "$0")")/.." && cat dist/main ../needed/main\n'
+    layout.program("pnpm.cjs", f"{packages}/pnpm/bin", text=text)
+    layout.file(f"{packages}/pnpm/package.json", "{}")
+    layout.file(f"{packages}/pnpm/dist/main", "its own\n")
+    layout.file(f"{packages}/needed/main", "and another\n")
+    layout.link(".local/bin/pnpm", "../lib/node_modules/pnpm/bin/pnpm.cjs")
+    result = run(sandbox_with(sandbox_home, layout), "pnpm", tier)
+    assert result.output == "its own\nand another\n"
+
+
 def test_programs_beside_credentials_still_run(
     sandbox_home: SandboxHome, layout: Layout, tier: str
 ) -> None:

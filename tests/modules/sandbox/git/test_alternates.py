@@ -141,6 +141,42 @@ def test_a_clone_that_a_run_makes_names_none(shared: SandboxHome, tier: str, mak
     assert person(shared, "-C", "sub", "log", "--format=%s") == "two\none\n"
 
 
+@pytest.mark.parametrize("packs", [True, False])
+def test_a_clone_of_the_project_that_a_run_makes_is_whole(
+    home: SandboxHome, tier: str, packs: bool
+) -> None:
+    if packs:
+        person(home, "repack", "-qad")
+    sandbox = Sandbox(home.project, hidden=[home.data], cache_folder=home.data)
+    work = "git -c user.name=A -c user.email=a commit -q --allow-empty -m here; git clone -q . sub"
+    assert run_to_end(sandbox, Program("bash", work)).exit_code == 0
+    assert sandbox.disarm(["sub/.git"]) == []
+    assert not os.path.lexists(home.project / "sub/.git" / FILE)
+    assert person(home, "-C", "sub", "log", "--format=%s") == "here\ntwo\none\n"
+    person(home, "-C", "sub", "fsck", "--strict")
+    if tier == "A":
+        own = {path.stat().st_ino for path in (home.project / ".git/objects").rglob("*")}
+        assert own.isdisjoint(p.stat().st_ino for p in (home.project / "sub").rglob("*"))
+
+
+def test_only_what_programs_find_there_is_brought(home: SandboxHome) -> None:
+    (secret := home.home / "secret").mkdir()
+    (secret / "ab").mkdir()
+    (secret / "ab" / ("0" * 38)).write_text("CANARY")
+    sandbox = Sandbox(home.project, hidden=[home.data], cache_folder=home.data)
+    for lines in (f"{secret}", f"/run/git-objects\n{secret}", "/run/git-objects/../x"):
+        make = f"rm -rf sub; git init -q sub; printf '{lines}\n' > sub/.git/{FILE}"
+        run_to_end(sandbox, Program("bash", make))
+        assert sandbox.disarm(["sub/.git"]) != []
+        assert not os.path.lexists(home.project / "sub/.git" / FILE)
+        assert "CANARY" not in str(files_of(home.project / "sub"))
+    make = f"ln -s {home.home} sub/.git/objects/pack/../ab; echo /run/git-objects > sub/.git/{FILE}"
+    before = sorted(home.home.iterdir())
+    run_to_end(sandbox, Program("bash", make))
+    sandbox.disarm(["sub/.git"])
+    assert sorted(home.home.iterdir()) == before
+
+
 def test_submodules_may_have_them(home: SandboxHome) -> None:
     lib = home.home / "lib"
     clone(home.project, lib, "--no-shared")

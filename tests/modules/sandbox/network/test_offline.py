@@ -18,6 +18,8 @@ SAID = {
     "uv": "hint: Packages were unavailable because the network was disabled. When the network is "
     "disabled, registry packages may only be read from the cache.",
     "poetry": "All attempts to connect to pypi.org failed.",
+    "poetry 2": "Attempted to set connect timeout to 0, but the timeout cannot be set to a value "
+    "less than or equal to 0.",
     "npm": "npm error request to https://registry.npmjs.org/left-pad failed: cache mode is "
     "'only-if-cached' but no cached response is available.\nnpm error code ENOTCACHED",
     "pnpm": " ERR_PNPM_NO_OFFLINE_META  Failed to resolve left-pad@1.3.0 in package mirror",

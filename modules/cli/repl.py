@@ -127,7 +127,7 @@ class Repl:
         """Show where the session is, and ask again what was asked when it was left."""
         has_open_question = self._terminal.has_open_question and is_interactive()
         if self._terminal.history.records:
-            self._show_last_turn(is_open=has_open_question)
+            self._show_conversation(is_open=has_open_question)
         if has_open_question:
             self._line = ""
             self._run_turn(self._terminal.resume_turn())
@@ -220,18 +220,26 @@ class Repl:
         notice = phrase("Typed while a task ran, and never sent: Enter sends it now.")
         self._make_screen().say(notice, "yellow")
 
-    def _show_last_turn(self, *, is_open: bool) -> None:
-        """Show the last turn of the session that goes on."""
+    def _show_conversation(self, *, is_open: bool) -> None:
+        """Show the session that goes on: its last turn as it was, those before folded.
+
+        Where nobody watches it is the last turn alone. Ctrl-C leaves out the rest of the others.
+        """
         from core.conversation.transcript import replay_events
 
-        last: list[Event] = []
+        turns: list[list[Event]] = [[]]
         terminal = self._terminal
         seconds = terminal.store.seconds(terminal.session)
         for event in replay_events(terminal.history.records, seconds, is_open=is_open):
             if isinstance(event, TurnStarted):
-                last = []
-            last.append(event)
-        self._make_screen().replay(last)
+                turns.append([])
+            turns[-1].append(event)
+        screen = self._make_screen()
+        if is_interactive():
+            is_stopped = threading.Event()
+            with stopping_on_signals(is_stopped.set, on_signal=self._note_signal):
+                screen.show_earlier(turns[1:-1], is_stopped.is_set)
+        screen.replay(turns[-1])
 
     def _make_screen(self) -> CliScreen:
         if self._screen is None:

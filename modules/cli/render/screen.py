@@ -41,14 +41,12 @@ from modules.cli.input.approval_input import Approver
 from modules.cli.render.approval_view import ApprovalView
 from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.card_renderer import CardRenderer
-from modules.cli.render.citations import source_lines
 from modules.cli.render.live import LiveDisplay
 from modules.cli.render.live_region import LiveCall, LiveRegion
-from modules.cli.render.markdown import WrappedText
-from modules.cli.render.plain_cards import duration, picture_phrase, usage_parts
-from modules.cli.render.receipts import receipt_lines
+from modules.cli.render.plain_cards import duration, picture_phrase
 from modules.cli.render.recent import RecentCall, RecentItems, RecentThought
 from modules.cli.render.scrollback import Scrollback
+from modules.cli.render.turn_end import mark_line, turn_end_lines
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.i18n import Text as Said
@@ -176,6 +174,18 @@ class CliScreen:
             self._scrollback.print_card(*parts)
             if self._live_region() is None:  # a prompt stands there, as at the end of a turn
                 self._display.write("", gap=False)
+
+    def show_earlier(
+        self, turns: Sequence[Sequence[Event]], is_stopped: Callable[[], bool]
+    ) -> None:
+        """Show *turns* of an earlier time folded, until *is_stopped* says so."""
+        from modules.cli.render.past_turns import PastTurns  # for a session that goes on
+
+        past = PastTurns(
+            self._display, self._renderer, self._translator, self._recent, self._yuan()
+        )
+        with self._lock:
+            past.draw(turns, is_stopped)
 
     def replay(self, events: Iterable[Event]) -> None:
         """Show a turn of an earlier time, with what was asked for."""
@@ -339,33 +349,20 @@ class CliScreen:
     def _on_turn_finished(self, event: TurnFinished) -> None:
         self._scrollback.flush()
         self._live_region.end()
-        if event.why != "done":
-            mark, style = ("✗", "red") if event.why == "error" else ("■", "yellow")
-            default_detail = (
-                phrase("Interrupted.") if event.why == "interrupted" else phrase("Stopped.")
-            )
-            self._print_mark(mark, style, event.detail or default_detail)
-        for nth, line in enumerate(source_lines(event)):
-            self._scrollback.print(self._dim(line), gap=not nth)
-        for mark, style, line in receipt_lines(event):
-            self._print_mark(mark, style, line)
-        if event.still_open:
-            self._scrollback.print(self._dim(event.still_open))
-        number = phrase("turn {n}", n=self._turn)  # as /rewind, /fork and /undo want it
-        money = usage_parts(event.usage, self._yuan())
-        parts = [number, *money, duration(event.seconds)]
-        if self._is_practice():
-            parts.append(PRACTICE)
-        self._scrollback.print(self._dim(" · ".join(map(self._translator.render, parts))))
+        remarks = [PRACTICE] if self._is_practice() else []
+        for line, gap in turn_end_lines(
+            *(event, self._turn, self._translator, self._renderer),
+            yuan=self._yuan(),
+            remarks=remarks,
+        ):
+            self._scrollback.print(line, gap=gap)
 
     def _set_activity(self, activity: Phrase) -> None:
         self._live_region.begin(activity)
         self._draw_soon()
 
     def _print_mark(self, mark: str, style: str, message: Said) -> None:
-        line = WrappedText(f"{mark} ", style)
-        line.append(clean(self._translator.render(message)))
-        self._scrollback.print(line)
+        self._scrollback.print(mark_line(mark, style, self._translator.render(message)))
 
     def _dim(self, text: Said) -> Text:
         return self._renderer.line(text, "dim")

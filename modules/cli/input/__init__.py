@@ -3,6 +3,8 @@
 - approval_input     Approval by the person at the keyboard.
 - entered_text       Text of the line where a person types, told apart from text that was pasted
                      into it.
+- folded_pastes      Long pastes in the line: each is one character of it, shown as a few words, and
+                     sent whole.
 - input_history      Lines typed at the prompt in earlier sessions, kept without secrets.
 - keyboard           The keyboard while no prompt is open: nothing is echoed, and single keys can be
                      read.

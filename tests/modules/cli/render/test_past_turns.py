@@ -45,7 +45,7 @@ def drawn(*turns: Sequence[Event], stops_after: int | None = None) -> str:
 
 
 def test_a_turn_is_its_words_and_a_line_for_each_call() -> None:
-    thought = [ThinkingDelta("hm"), ThinkingFinished(3.0)]
+    thought: list[Event] = [ThinkingDelta("hm"), ThinkingFinished(3.0)]
     text = drawn(
         turn(1, "mend it", *thought, *call(), *call(path="b.py"), answer="It is **whole**."),
         turn(2, "thanks"),

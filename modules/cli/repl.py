@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.commands import Commands
-from core.events import CommandAnswered, Event, Informed, Reply, TurnStarted
+from core.events import ApprovalAsked, CommandAnswered, Event, Informed, Reply, TurnStarted
 from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
@@ -30,6 +30,7 @@ from utils.system.streams import OutputLost
 from utils.text.clean import clean
 
 if TYPE_CHECKING:
+    from modules.cli.render.attention import Attention
     from modules.cli.render.screen import CliScreen
 
 EXIT_WORDS = ("exit", "quit")
@@ -45,28 +46,40 @@ def run_repl(
     start_options: Sequence[str] = ("--cli",),
     message: str | None = None,
     warm: Callable[[], None] = lambda: None,
+    attention: Attention | None = None,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
 
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
     in full; *start_options* are the options that lead to this project again; *message* is said
     before any other; *warm* loads what the first task will need, in a thread, once the prompt is
-    there.
+    there. At a real terminal *attention* calls for who waits elsewhere.
     """
     typed_ahead = TypedAhead()
-    repl = Repl(terminal, translator, failures, typed_ahead, start_options)
+    attention = attention if is_interactive() else None
+    repl = Repl(terminal, translator, failures, typed_ahead, start_options, attention)
     try:
         if is_interactive():
             from modules.cli.render.greeting import greet
 
             terminal.offers_sessions = terminal.runs_shell_escapes = True
-            with no_echo(sys.stdin.fileno(), typed_ahead):
+            with no_echo(sys.stdin.fileno(), typed_ahead), _title_kept(attention):
                 greet(terminal, translator, header)
                 lines = _lines_from_prompt(terminal, translator, history_file, typed_ahead, warm)
                 return repl.run(chain(repl.said(message), lines))
         return repl.run(chain(repl.said(message), _lines_from_stdin(translator)))
     except KeyboardInterrupt:
         return 130
+
+
+@contextmanager
+def _title_kept(attention: Attention | None) -> Iterator[None]:
+    """Have the terminal keep its title meanwhile, if *attention* sets another."""
+    sys.stdout.write(attention.begin() if attention else "")
+    try:
+        yield
+    finally:
+        sys.stdout.write(attention.end() if attention else "")
 
 
 class _EndAtQuestion(Exception):
@@ -83,12 +96,14 @@ class Repl:
         failures: FailureLog,
         typed_ahead: TypedAhead,
         start_options: Sequence[str],
+        attention: Attention | None = None,
     ) -> None:
         self._terminal = terminal
         self._translator = translator
         self._failures = failures
         self._typed_ahead = typed_ahead
         self._start_options = start_options
+        self._attention = attention
         self._queue = PendingLines(terminal)
         self._line = ""
         self._screen: CliScreen | None = None
@@ -251,7 +266,12 @@ class Repl:
             self._effect = event.effect
         if isinstance(event, CommandAnswered | TurnStarted):
             self._queue.sent(self._line)
-        reply = self._make_screen().show(event)
+        screen = self._make_screen()
+        if self._attention:
+            screen.send(self._attention.before(event, self._typed_ahead.last_key_at))
+        reply = screen.show(event)
+        if self._attention and isinstance(event, ApprovalAsked):
+            self._attention.note_seen()
         if self._signal and reply is None and self._terminal.history.unanswered_calls:
             raise _EndAtQuestion
         return reply

@@ -2,6 +2,8 @@
 
 - approval_view    A question on the terminal screen: what is asked for to the letter, and the
                    person's answer.
+- attention        Calls for the attention of a person who waits elsewhere: bell, notification
+                   and title of the window.
 - call_titles      Titles of calls on screen: a verb, and what it is done to.
 - card_renderer    Each card drawn once, for a terminal.
 - card_rows        Single rows of the cards: of a diff, of a search, of a plan.
@@ -43,6 +45,7 @@
 """
 
 EXPORTS = {
+    "attention": ["Attention"],
     "call_titles": ["CallTitles"],
     "greeting": ["greet"],
     "heading": ["elide_middle"],

@@ -150,6 +150,12 @@ class CliScreen:
             self._scrollback.flush()
             self._scrollback.print(self._renderer.line(text, style))
 
+    def send(self, sequence: str) -> None:
+        """Send the terminal *sequence*, which shows nothing and moves no cursor."""
+        with self._lock:
+            self._display.console.file.write(sequence)
+            self._display.console.file.flush()
+
     def show_typed(self, entries: Sequence[str]) -> None:
         """Show what waits, and what is being typed, while a turn runs; from any thread."""
         with self._lock:

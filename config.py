@@ -105,6 +105,7 @@ class Settings:
     )
     notify_seconds: float = field(default=10.0, metadata=kinds.number(float, 0, 3_600))
     title: bool = field(default=False, metadata=kinds.yes_no())
+    plain: bool = field(default=False, metadata=kinds.yes_no())
     trace: str = field(default="", metadata=kinds.text())
     trace_content: bool = field(default=False, metadata=kinds.yes_no())
     keep_json: bool = field(default=False, metadata=kinds.yes_no())

@@ -128,6 +128,7 @@ def run_dialogue(
         message=message,
         warm=partial(end_start, model),
         attention=attention_for(settings, translator, app_context.project.root.name),
+        is_plain=settings.plain,
     )
 
 

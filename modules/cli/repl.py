@@ -27,9 +27,10 @@ from utils.logger import FailureLog
 from utils.system.interrupts import stopping_on_signals
 from utils.system.own_command import own_command
 from utils.system.streams import OutputLost
-from utils.text.clean import clean
+from utils.text.clean import clean, visible
 
 if TYPE_CHECKING:
+    from modules.cli.input.plain_lines import PlainLines
     from modules.cli.render.attention import Attention
     from modules.cli.render.screen import CliScreen
 
@@ -47,18 +48,23 @@ def run_repl(
     message: str | None = None,
     warm: Callable[[], None] = lambda: None,
     attention: Attention | None = None,
+    is_plain: bool = False,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
 
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
     in full; *start_options* are the options that lead to this project again; *message* is said
     before any other; *warm* loads what the first task will need, in a thread, once the prompt is
-    there. At a real terminal *attention* calls for who waits elsewhere.
+    there. At a real terminal *attention* calls for who waits elsewhere. One that *is_plain* is
+    written to from top to bottom: nothing there is drawn twice.
     """
     typed_ahead = TypedAhead()
     attention = attention if is_interactive() else None
     repl = Repl(terminal, translator, failures, typed_ahead, start_options, attention)
     try:
+        if is_interactive() and is_plain:
+            with _title_kept(attention):
+                return repl.run_plain(message, header, warm)
         if is_interactive():
             from modules.cli.render.greeting import greet
 
@@ -107,6 +113,7 @@ class Repl:
         self._queue = PendingLines(terminal)
         self._line = ""
         self._screen: CliScreen | None = None
+        self._plain: PlainLines | None = None
         self._effect = ""
         self._signal = 0
         """The signal that has asked the program to end; 0 for none."""
@@ -131,6 +138,32 @@ class Repl:
         if self._signal != signal.SIGHUP:  # which says that the terminal went away
             self._say_goodbye()
         return 128 + self._signal if self._signal else 0
+
+    def run_plain(
+        self, message: str | None, header: Sequence[Text], warm: Callable[[], None]
+    ) -> int:
+        """Do as `run` with the *message* and what is entered in plain mode."""
+        from modules.cli.input.plain_lines import PlainLines
+
+        terminal = self._terminal
+        self._plain = lines = PlainLines(sys.stdin.fileno(), self._translator)
+        terminal.offers_sessions = True
+        hint = phrase(
+            "Plain mode: Enter sends a line, one that ends in \\ goes on. Ctrl-C stops a task, "
+            "Ctrl-D leaves."
+        )
+        model = phrase("practice model, no AI") if terminal.is_practice else terminal.model.model
+        for text in (f"Onefold  {visible(terminal.project)}", model, *header, hint):
+            lines.say(text)
+        threading.Thread(target=warm, name="warm-up", daemon=True).start()
+
+        def begin() -> None:
+            self._typed_ahead.take_interrupt()
+            for what in terminal.features.news():
+                lines.say(what)
+
+        with lines.keeping_interrupts(self._typed_ahead.keep_interrupt):
+            return self.run(chain(self.said(message), lines.messages(begin)))
 
     def said(self, message: str | None) -> Iterator[str]:
         """Yield the *message* that came with the start, if there is one, and show it."""
@@ -162,7 +195,9 @@ class Repl:
                 stop.set()
             stack.enter_context(screen.turn())
             stack.enter_context(self._telling_at_once(screen))
-            if is_interactive():  # else lines are read as they come
+            if self._plain:
+                stack.enter_context(self._plain.in_turn())
+            elif is_interactive():  # else lines are read as they come
                 stack.enter_context(self._typeahead_listener(screen).listening())
             try:
                 drive(turn, self._show)
@@ -227,7 +262,7 @@ class Repl:
 
     def _restore_queue(self) -> None:
         """Put what was entered during a turn, and never sent, before the person again."""
-        if is_interactive() and (keys := self._queue.restored()):
+        if is_interactive() and not self._plain and (keys := self._queue.restored()):
             self._say_unsent()
             self._typed_ahead.add(keys)
 
@@ -258,7 +293,9 @@ class Repl:
 
     def _make_screen(self) -> CliScreen:
         if self._screen is None:
-            self._screen = make_screen(self._terminal, self._translator, self._typed_ahead)
+            self._screen = make_screen(
+                self._terminal, self._translator, self._typed_ahead, self._plain
+            )
         return self._screen
 
     def _show(self, event: Event) -> Reply | None:
@@ -289,21 +326,29 @@ def is_command(line: str) -> bool:
 
 
 def make_screen(
-    terminal: MainTerminal, translator: Translator, typed_ahead: TypedAhead
+    terminal: MainTerminal,
+    translator: Translator,
+    typed_ahead: TypedAhead,
+    plain: PlainLines | None = None,
 ) -> CliScreen:
-    from modules.cli.input.approval_input import KeyboardApprover
+    from modules.cli.input.approval_input import Approver, KeyboardApprover
     from modules.cli.render.call_titles import CallTitles
     from modules.cli.render.screen import CliScreen
     from modules.cli.render.theme import make_console
 
-    keyboard = None
-    if is_interactive():
-        keyboard = KeyboardApprover(sys.stdin.fileno(), terminal.stop, translator, typed_ahead)
+    approver: Approver | None = None
+    if plain:
+        from modules.cli.input.plain_lines import LineApprover
+
+        approver = LineApprover(plain, terminal.stop)
+    elif is_interactive():
+        approver = KeyboardApprover(sys.stdin.fileno(), terminal.stop, translator, typed_ahead)
     screen = CliScreen(
-        make_console(),
+        make_console(is_plain=plain is not None),
         translator,
         CallTitles(terminal.tools.specs),
-        approver=keyboard,
+        approver=approver,
+        has_show_all_key=plain is None and approver is not None,
         is_practice=lambda: terminal.is_practice,
         yuan=lambda: terminal.yuan_per_dollar,
     )

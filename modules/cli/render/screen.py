@@ -72,14 +72,18 @@ class CliScreen:
         titles: CallTitles | None = None,
         *,
         approver: Approver | None = None,
+        has_show_all_key: bool | None = None,
         is_practice: Callable[[], bool] = lambda: False,
         yuan: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """*yuan* is what a dollar of a turn's cost is in yuan, 0 for a cost in dollars alone."""
+        """Unless *has_show_all_key* is said there is one where there is an *approver*.
+
+        *yuan* is what a dollar of a turn's cost is in yuan, 0 for a cost in dollars alone."""
         self._translator = translator
         self._is_practice = is_practice
         self._yuan = yuan
-        self._renderer = CardRenderer(translator, titles, has_show_all_key=approver is not None)
+        has_key = approver is not None if has_show_all_key is None else has_show_all_key
+        self._renderer = CardRenderer(translator, titles, has_show_all_key=has_key)
         self._live_region = LiveRegion(translator, self._renderer)
         self._display = LiveDisplay(console, self._live_region)
         self._recent = RecentItems(self._renderer, self._display.rows)

@@ -315,12 +315,14 @@ def main(folder: Path, language: Any, count: int) -> int:
         and User("news") in [record for _, record in main_terminal.history.records]
     )
     translator = Translator.of(language)
+    settings = load(dotenv=folder / "none")
     return run_repl(
         main_terminal,
         translator,
         history_file=folder / "typed",
         failures=FailureLog(folder / "log"),
-        attention=attention_for(load(dotenv=folder / "none"), translator, "demo"),
+        attention=attention_for(settings, translator, "demo"),
+        is_plain=settings.plain,
     )
 
 

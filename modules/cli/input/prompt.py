@@ -13,7 +13,7 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Filter, has_focus, to_filter
+from prompt_toolkit.filters import Condition, Filter, has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
@@ -79,6 +79,7 @@ class Prompt:
             multiline=True,
             prompt_continuation="  ",
             completer=completer,
+            complete_while_typing=Condition(self._may_complete),
             complete_in_thread=True,
             enable_suspend=True,
             tempfile_suffix=".md",
@@ -171,10 +172,19 @@ class Prompt:
     def _stay_here(self, _buffer: Buffer) -> None:
         self._is_leaving = False
 
+    def _may_complete(self) -> bool:
+        """Return whether the line has anything to complete: else each letter is drawn twice."""
+        text = self._session.default_buffer.document.text_before_cursor
+        return text.startswith("/") or "@" in text
+
     def _reserve_menu_rows(self, _app: object) -> None:
-        """Keep rows below the line only while there is a menu to stand in them."""
-        is_open = self._session.default_buffer.complete_state is not None
-        self._session.reserve_space_for_menu = MENU_ROWS if is_open else 0
+        """Keep rows below the line only while there is a menu to stand in them.
+
+        Entries that are still looked for are none: at most letters nothing is found, and to make
+        room for each would have all below the line drawn again.
+        """
+        state = self._session.default_buffer.complete_state
+        self._session.reserve_space_for_menu = MENU_ROWS if state and state.completions else 0
 
     def _toolbar(self) -> StyleAndTextTuples:
         if self._is_leaving:

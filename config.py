@@ -100,6 +100,12 @@ class Settings:
     git_hooks: bool = field(default=False, metadata=kinds.yes_no())
     hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
     operations_log: bool = field(default=False, metadata=kinds.yes_no())
+    notify: Literal["off", "bell", "desktop"] = field(
+        default="off", metadata=kinds.choice("off", "bell", "desktop")
+    )
+    notify_seconds: float = field(default=10.0, metadata=kinds.number(float, 0, 3_600))
+    title: bool = field(default=False, metadata=kinds.yes_no())
+    plain: bool = field(default=False, metadata=kinds.yes_no())
     trace: str = field(default="", metadata=kinds.text())
     trace_content: bool = field(default=False, metadata=kinds.yes_no())
     keep_json: bool = field(default=False, metadata=kinds.yes_no())

@@ -130,22 +130,39 @@ class Commands(Feature):
         return TableCard(phrase("Cost"), (*self._cost_rows(), *thinking))
 
     @command(
-        "/history",
-        "Show the turns of this session.",
+        "/history [TURN]",
+        "Show the turns of this session, or all that was said in one of them.",
         is_concurrent=True,
         belongs_to_session=True,
     )
-    def history(self, _: str) -> Card:
+    def history(self, argument: str) -> Card:
+        if argument:
+            return self._turn_card(argument)
         rows: list[Row] = []
         for turn, record in self._context.history.records:
             match record:
-                case User(text):
-                    rows.append((str(turn), phrase("you"), _first_line(text)))
+                case User(text, typed=typed):
+                    rows.append((str(turn), phrase("you"), _first_line(typed or text)))
                 case Assistant(text, calls=calls) if text or calls:
                     names = ", ".join(call.name for call in calls)
                     parts = [_first_line(text), f"→ {names}" if calls else ""]
                     rows.append((str(turn), "Onefold", " ".join(filter(None, parts))))
         return TableCard(phrase("History"), tuple(rows))
+
+    def _turn_card(self, argument: str) -> Card:
+        """Return all that was said in the turn that *argument* names. Raises `UserError`."""
+        turn = parse_number(argument)
+        texts: list[str] = []
+        for number, record in self._context.history.records:
+            match record:
+                case User(text, typed=typed) if number == turn:
+                    texts.append(f"› {typed or text}")
+                case Assistant(text, calls=calls) if number == turn:
+                    names = ", ".join(call.name for call in calls)
+                    texts += filter(None, [text, f"→ {names}" if calls else ""])
+        if not texts:
+            raise UserError(phrase("There is no turn {turn}.", turn=argument))
+        return TextCard(phrase("Turn {n}", n=argument), "\n\n".join(texts))
 
     @command(
         "/sessions",

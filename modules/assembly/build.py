@@ -28,6 +28,7 @@ def settings_of(options: Args) -> Settings:
             "protocol": options.protocol,
             "approve": "all" if options.machine else options.approve,
             "operations_log": options.log or None,
+            "plain": options.plain or None,
             "trace": options.trace,
             "verify": True if options.verify else False if options.no_verify else None,
             "task_budget": options.budget,

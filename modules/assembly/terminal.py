@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from modules.answer_schema import AnswerSchema
     from modules.app_context import AppContext
     from modules.cli.print_mode import PlainScreen
+    from modules.cli.render.attention import Attention
     from utils.llm.providers import ModelClient
     from utils.pictures import Picture
 
@@ -44,7 +45,7 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
         if options.resume is not None:
             resume_session(terminal, options.resume, model, options, settings)
         if task is None:
-            return run_dialogue(terminal, app_context, options.message, model, translator)
+            return run_dialogue(terminal, app_context, options.message, model, translator, settings)
         is_allowed = settings.allow_outside or options.machine
         terminal.approval.outside = "allow" if is_allowed else "refuse"
         screen = plain_screen(
@@ -108,6 +109,7 @@ def run_dialogue(
     message: str | None,
     model: ModelClient,
     translator: Translator,
+    settings: Settings,
 ) -> int:
     """Talk until the person leaves, *message* first; return the exit code."""
     from modules.cli.repl import run_repl
@@ -125,6 +127,24 @@ def run_dialogue(
         start_options=("--cli", "--project", str(app_context.project.root)),
         message=message,
         warm=partial(end_start, model),
+        attention=attention_for(settings, translator, app_context.project.root.name),
+        is_plain=settings.plain,
+    )
+
+
+def attention_for(settings: Settings, translator: Translator, project: str) -> Attention | None:
+    """Return what calls the person who waits elsewhere, None where they want no call."""
+    if settings.notify == "off" and not settings.title:
+        return None
+    from modules.cli.render.attention import Attention
+
+    return Attention(
+        translator,
+        project,
+        settings.person_environment,
+        notify=settings.notify,
+        sets_title=settings.title,
+        seconds=settings.notify_seconds,
     )
 
 

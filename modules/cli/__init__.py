@@ -33,6 +33,7 @@ EXPORTS = {
     "model_access": ["ChosenServer", "CreateClient", "ModelAccess", "choose_model"],
     "option_specs": ["help_text"],
     "print_mode": ["PlainScreen"],
+    "render.attention": ["Attention"],
     "render.call_titles": ["CallTitles"],
     "render.plain_cards": ["asked_text", "card_text"],
     "render.receipts": ["receipt_lines"],

@@ -37,6 +37,7 @@ EXCLUSIVE_PAIRS = [
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
     ("--verify", "--no-verify"),
     *(("--tools", other) for other in ("--web", "-p", "--attach", "--follow", "--resume", MESSAGE)),
+    *(("--plain", other) for other in ("--web", "-p", "--attach", "--follow", "--tools")),
     *(("--budget", "--attach"), ("--when", "--attach")),
     *((MESSAGE, "--web"), (MESSAGE, "-p"), (MESSAGE, "--attach"), (MESSAGE, "--follow")),
 ]
@@ -77,6 +78,7 @@ class Args:
     no_verify: bool = False
     budget: str | None = None
     when: str | None = None
+    plain: bool = False
 
     @property
     def has_screen(self) -> bool:

@@ -170,6 +170,10 @@ OPTIONS = (
         default="eventlet",
     ),
     OptionSpec(
+        ("--plain",),
+        phrase("For screen readers: write from top to bottom, draw nothing twice."),
+    ),
+    OptionSpec(
         ("--attach",),
         phrase("With --cli: join a session of the --web server that runs on --port."),
     ),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.commands import Commands
-from core.events import CommandAnswered, Event, Informed, Reply, TurnStarted
+from core.events import ApprovalAsked, CommandAnswered, Event, Informed, Reply, TurnStarted
 from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
@@ -28,9 +28,11 @@ from utils.logger import FailureLog
 from utils.system.interrupts import stopping_on_signals
 from utils.system.own_command import own_command
 from utils.system.streams import OutputLost
-from utils.text.clean import clean
+from utils.text.clean import clean, visible
 
 if TYPE_CHECKING:
+    from modules.cli.input.plain_lines import PlainLines
+    from modules.cli.render.attention import Attention
     from modules.cli.render.screen import CliScreen
 
 EXIT_WORDS = ("exit", "quit")
@@ -46,28 +48,45 @@ def run_repl(
     start_options: Sequence[str] = ("--cli",),
     message: str | None = None,
     warm: Callable[[], None] = lambda: None,
+    attention: Attention | None = None,
+    is_plain: bool = False,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
 
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
     in full; *start_options* are the options that lead to this project again; *message* is said
     before any other; *warm* loads what the first task will need, in a thread, once the prompt is
-    there.
+    there. At a real terminal *attention* calls for who waits elsewhere. One that *is_plain* is
+    written to from top to bottom: nothing there is drawn twice.
     """
     typed_ahead = TypedAhead()
-    repl = Repl(terminal, translator, failures, typed_ahead, start_options)
+    attention = attention if is_interactive() else None
+    repl = Repl(terminal, translator, failures, typed_ahead, start_options, attention)
     try:
+        if is_interactive() and is_plain:
+            with _title_kept(attention):
+                return repl.run_plain(message, header, warm)
         if is_interactive():
             from modules.cli.render.greeting import greet
 
             terminal.offers_sessions = terminal.runs_shell_escapes = True
-            with no_echo(sys.stdin.fileno(), typed_ahead):
+            with no_echo(sys.stdin.fileno(), typed_ahead), _title_kept(attention):
                 greet(terminal, translator, header)
                 lines = _lines_from_prompt(terminal, translator, history_file, typed_ahead, warm)
                 return repl.run(chain(repl.said(message), lines))
         return repl.run(chain(repl.said(message), _lines_from_stdin(translator)))
     except KeyboardInterrupt:
         return 130
+
+
+@contextmanager
+def _title_kept(attention: Attention | None) -> Iterator[None]:
+    """Have the terminal keep its title meanwhile, if *attention* sets another."""
+    sys.stdout.write(attention.begin() if attention else "")
+    try:
+        yield
+    finally:
+        sys.stdout.write(attention.end() if attention else "")
 
 
 class _EndAtQuestion(Exception):
@@ -84,15 +103,18 @@ class Repl:
         failures: FailureLog,
         typed_ahead: TypedAhead,
         start_options: Sequence[str],
+        attention: Attention | None = None,
     ) -> None:
         self._terminal = terminal
         self._translator = translator
         self._failures = failures
         self._typed_ahead = typed_ahead
         self._start_options = start_options
+        self._attention = attention
         self._queue = PendingLines(terminal)
         self._line = ""
         self._screen: CliScreen | None = None
+        self._plain: PlainLines | None = None
         self._effect = ""
         self._signal = 0
         """The signal that has asked the program to end; 0 for none."""
@@ -118,6 +140,32 @@ class Repl:
             self._say_goodbye()
         return 128 + self._signal if self._signal else 0
 
+    def run_plain(
+        self, message: str | None, header: Sequence[Text], warm: Callable[[], None]
+    ) -> int:
+        """Do as `run` with the *message* and what is entered in plain mode."""
+        from modules.cli.input.plain_lines import PlainLines
+
+        terminal = self._terminal
+        self._plain = lines = PlainLines(sys.stdin.fileno(), self._translator)
+        terminal.offers_sessions = True
+        hint = phrase(
+            "Plain mode: Enter sends a line, one that ends in \\ goes on. Ctrl-C stops a task, "
+            "Ctrl-D leaves."
+        )
+        model = phrase("practice model, no AI") if terminal.is_practice else terminal.model.model
+        for text in (f"Onefold  {visible(terminal.project)}", model, *header, hint):
+            lines.say(text)
+        threading.Thread(target=warm, name="warm-up", daemon=True).start()
+
+        def begin() -> None:
+            self._typed_ahead.take_interrupt()
+            for what in terminal.features.news():
+                lines.say(what)
+
+        with lines.keeping_interrupts(self._typed_ahead.keep_interrupt):
+            return self.run(chain(self.said(message), lines.messages(begin)))
+
     def said(self, message: str | None) -> Iterator[str]:
         """Yield the *message* that came with the start, if there is one, and show it."""
         if message is not None:
@@ -128,7 +176,7 @@ class Repl:
         """Show where the session is, and ask again what was asked when it was left."""
         has_open_question = self._terminal.has_open_question and is_interactive()
         if self._terminal.history.records:
-            self._show_last_turn(is_open=has_open_question)
+            self._show_conversation(is_open=has_open_question)
         if has_open_question:
             self._line = ""
             self._run_turn(self._terminal.resume_turn())
@@ -148,7 +196,9 @@ class Repl:
                 stop.set()
             stack.enter_context(screen.turn())
             stack.enter_context(self._telling_at_once(screen))
-            if is_interactive():  # else lines are read as they come
+            if self._plain:
+                stack.enter_context(self._plain.in_turn())
+            elif is_interactive():  # else lines are read as they come
                 stack.enter_context(self._typeahead_listener(screen).listening())
             try:
                 drive(turn, self._show)
@@ -213,7 +263,7 @@ class Repl:
 
     def _restore_queue(self) -> None:
         """Put what was entered during a turn, and never sent, before the person again."""
-        if is_interactive() and (keys := self._queue.restored()):
+        if is_interactive() and not self._plain and (keys := self._queue.restored()):
             self._say_unsent()
             self._typed_ahead.add(keys)
 
@@ -221,22 +271,32 @@ class Repl:
         notice = phrase("Typed while a task ran, and never sent: Enter sends it now.")
         self._make_screen().say(notice, "yellow")
 
-    def _show_last_turn(self, *, is_open: bool) -> None:
-        """Show the last turn of the session that goes on."""
+    def _show_conversation(self, *, is_open: bool) -> None:
+        """Show the session that goes on: its last turn as it was, those before folded.
+
+        Where nobody watches it is the last turn alone. Ctrl-C leaves out the rest of the others.
+        """
         from core.conversation.transcript import replay_events
 
-        last: list[Event] = []
+        turns: list[list[Event]] = [[]]
         terminal = self._terminal
         seconds = terminal.store.seconds(terminal.session)
         for event in replay_events(terminal.history.records, seconds, is_open=is_open):
             if isinstance(event, TurnStarted):
-                last = []
-            last.append(event)
-        self._make_screen().replay(last)
+                turns.append([])
+            turns[-1].append(event)
+        screen = self._make_screen()
+        if is_interactive():
+            is_stopped = threading.Event()
+            with stopping_on_signals(is_stopped.set, on_signal=self._note_signal):
+                screen.show_earlier(turns[1:-1], is_stopped.is_set)
+        screen.replay(turns[-1])
 
     def _make_screen(self) -> CliScreen:
         if self._screen is None:
-            self._screen = make_screen(self._terminal, self._translator, self._typed_ahead)
+            self._screen = make_screen(
+                self._terminal, self._translator, self._typed_ahead, self._plain
+            )
         return self._screen
 
     def _show(self, event: Event) -> Reply | None:
@@ -244,7 +304,12 @@ class Repl:
             self._effect = event.effect
         if isinstance(event, CommandAnswered | TurnStarted):
             self._queue.sent(self._line)
-        reply = self._make_screen().show(event)
+        screen = self._make_screen()
+        if self._attention:
+            screen.send(self._attention.before(event, self._typed_ahead.last_key_at))
+        reply = screen.show(event)
+        if self._attention and isinstance(event, ApprovalAsked):
+            self._attention.note_seen()
         if self._signal and reply is None and self._terminal.history.unanswered_calls:
             raise _EndAtQuestion
         return reply
@@ -262,21 +327,29 @@ def is_command(line: str) -> bool:
 
 
 def make_screen(
-    terminal: MainTerminal, translator: Translator, typed_ahead: TypedAhead
+    terminal: MainTerminal,
+    translator: Translator,
+    typed_ahead: TypedAhead,
+    plain: PlainLines | None = None,
 ) -> CliScreen:
-    from modules.cli.input.approval_input import KeyboardApprover
+    from modules.cli.input.approval_input import Approver, KeyboardApprover
     from modules.cli.render.call_titles import CallTitles
     from modules.cli.render.screen import CliScreen
     from modules.cli.render.theme import make_console
 
-    keyboard = None
-    if is_interactive():
-        keyboard = KeyboardApprover(sys.stdin.fileno(), terminal.stop, translator, typed_ahead)
+    approver: Approver | None = None
+    if plain:
+        from modules.cli.input.plain_lines import LineApprover
+
+        approver = LineApprover(plain, terminal.stop)
+    elif is_interactive():
+        approver = KeyboardApprover(sys.stdin.fileno(), terminal.stop, translator, typed_ahead)
     screen = CliScreen(
-        make_console(),
+        make_console(is_plain=plain is not None),
         translator,
         CallTitles(terminal.tools.specs),
-        approver=keyboard,
+        approver=approver,
+        has_show_all_key=plain is None and approver is not None,
         is_practice=lambda: terminal.is_practice,
         yuan=lambda: terminal.yuan_per_dollar,
     )

@@ -72,6 +72,10 @@ _RECORDS = (
 )
 _SCREEN = (
     ("lang", phrase("Language of the screen: en or zh")),
+    ("plain", phrase("The terminal draws nothing twice, for screen readers")),
+    ("notify", phrase("How the terminal calls you when a task is done or asks")),
+    ("notify_seconds", phrase("Seconds without a key after which you are called")),
+    ("title", phrase("The title of the terminal's window says what the task does")),
     ("encoding", phrase("Encoding of text files that are not UTF-8")),
 )
 

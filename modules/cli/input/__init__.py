@@ -3,6 +3,8 @@
 - approval_input     Approval by the person at the keyboard.
 - entered_text       Text of the line where a person types, told apart from text that was pasted
                      into it.
+- folded_pastes      Long pastes in the line: each is one character of it, shown as a few words, and
+                     sent whole.
 - input_history      Lines typed at the prompt in earlier sessions, kept without secrets.
 - keyboard           The keyboard while no prompt is open: nothing is echoed, and single keys can be
                      read.
@@ -10,6 +12,8 @@
                      behind an @.
 - pending_lines      The lines entered while a turn runs: in the queue of the session until they are
                      sent.
+- plain_lines        Lines of a terminal that nothing is drawn on twice: the plain mode, for screen
+                     readers.
 - prompt             The line where a person types: history, completion, several lines, and what
                      holds right now.
 - startup_questions  The questions before there is a screen: one line each, in the language of the
@@ -35,6 +39,7 @@ EXPORTS = {
     "keyboard": ["TypedAhead", "no_echo"],
     "line_completion": ["LineCompleter"],
     "pending_lines": ["PendingLines"],
+    "plain_lines": ["LineApprover", "PlainLines"],
     "prompt": ["Prompt"],
     "startup_questions": ["ask_choice", "ask_text", "ask_yes_no", "is_interactive"],
     "status_line": ["status_line", "status_line_of"],

@@ -186,6 +186,11 @@ class TypedAhead:
         return self._line.draft if self._line else ""
 
     @property
+    def last_key_at(self) -> float:
+        """When the last key was heard, on the monotonic clock."""
+        return self._last_key_at
+
+    @property
     def entries(self) -> list[str]:
         """All that is kept, the draft last if there is one."""
         return [*self._lines, *filter(None, [self.draft])]

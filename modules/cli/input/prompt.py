@@ -13,7 +13,7 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Filter, has_focus, to_filter
+from prompt_toolkit.filters import Condition, Filter, has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
@@ -26,6 +26,7 @@ from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
 from modules.cli.input.entered_text import pasted_text
+from modules.cli.input.folded_pastes import FoldedPastes, PasteLabels, UnfoldedHistory
 from modules.cli.input.keyboard import TypedAhead, as_paste
 from modules.cli.input.status_line import fitting
 from modules.translator import Translator
@@ -37,6 +38,7 @@ MIN_PASTE = 64
 STYLE = Style.from_dict(
     {
         "prompt": "ansicyan bold",
+        "pasted": "ansibrightblack",
         "bottom-toolbar": "noreverse",
         "bottom-toolbar.text": "ansibrightblack",
         "bottom-toolbar.warning": "ansiyellow",
@@ -71,18 +73,22 @@ class Prompt:
         self._is_leaving = False
         self._status_line = status_line
         self._shown_status: StyleAndTextTuples = []
+        self._pastes = FoldedPastes(translator)
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", "› ")],
             multiline=True,
             prompt_continuation="  ",
             completer=completer,
+            complete_while_typing=Condition(self._may_complete),
             complete_in_thread=True,
             enable_suspend=True,
             tempfile_suffix=".md",
-            history=history,
-            key_bindings=line_key_bindings(self._interrupt, lambda: self._typed_ahead.show_all()),
+            history=UnfoldedHistory(history, self._pastes),
+            key_bindings=line_key_bindings(
+                self._interrupt, lambda: self._typed_ahead.show_all(), self._pastes
+            ),
             bottom_toolbar=self._toolbar,
-            input_processors=[TabsProcessor(char1=" ", char2=" ")],
+            input_processors=[PasteLabels(self._pastes), TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
             input=create_terminal_input(),
             output=create_terminal_output(),
@@ -135,7 +141,7 @@ class Prompt:
             when_run()
 
         try:
-            return self._session.prompt(default=draft, pre_run=begin)
+            return self._pastes.unfold(self._session.prompt(default=draft, pre_run=begin))
         except (EOFError, KeyboardInterrupt):
             return None
         finally:
@@ -166,10 +172,19 @@ class Prompt:
     def _stay_here(self, _buffer: Buffer) -> None:
         self._is_leaving = False
 
+    def _may_complete(self) -> bool:
+        """Return whether the line has anything to complete: else each letter is drawn twice."""
+        text = self._session.default_buffer.document.text_before_cursor
+        return text.startswith("/") or "@" in text
+
     def _reserve_menu_rows(self, _app: object) -> None:
-        """Keep rows below the line only while there is a menu to stand in them."""
-        is_open = self._session.default_buffer.complete_state is not None
-        self._session.reserve_space_for_menu = MENU_ROWS if is_open else 0
+        """Keep rows below the line only while there is a menu to stand in them.
+
+        Entries that are still looked for are none: at most letters nothing is found, and to make
+        room for each would have all below the line drawn again.
+        """
+        state = self._session.default_buffer.complete_state
+        self._session.reserve_space_for_menu = MENU_ROWS if state and state.completions else 0
 
     def _toolbar(self) -> StyleAndTextTuples:
         if self._is_leaving:
@@ -179,11 +194,17 @@ class Prompt:
 
 
 def line_key_bindings(
-    interrupt: Callable[[KeyPressEvent], None], show_all: Callable[[], object]
+    interrupt: Callable[[KeyPressEvent], None],
+    show_all: Callable[[], object],
+    pastes: FoldedPastes | None = None,
 ) -> KeyBindings:
-    """Return the keys that differ from those of every line editor; Ctrl-O is for *show_all*."""
+    """Return the keys that differ from those of every line editor; Ctrl-O is for *show_all*.
+
+    Long *pastes* are folded, where they are kept; in a line with one Ctrl-O shows that whole.
+    """
     in_line = has_focus("DEFAULT_BUFFER")
     keys = _arrows(in_line)
+    _add_text_keys(keys, in_line, show_all, pastes)
 
     @keys.add("enter", filter=in_line)
     def _send(event: KeyPressEvent) -> None:
@@ -197,13 +218,6 @@ def line_key_bindings(
         else:
             buffer.validate_and_handle()
 
-    @keys.add(Keys.BracketedPaste, filter=in_line)
-    def _paste(event: KeyPressEvent) -> None:
-        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-        event.current_buffer.insert_text(
-            pasted_text(event.current_buffer.document.text_before_cursor, text)
-        )
-
     @keys.add("escape", "enter", filter=in_line)
     @keys.add("c-j", filter=in_line)
     def _newline(event: KeyPressEvent) -> None:
@@ -213,20 +227,40 @@ def line_key_bindings(
     def _complete(event: KeyPressEvent) -> None:
         complete(event.current_buffer)
 
-    @keys.add("c-x", "c-e", filter=in_line)
-    def _edit(event: KeyPressEvent) -> None:
-        open_in_editor(event.current_buffer)
-
-    @keys.add("c-o", filter=in_line)
-    def _show_all(_event: KeyPressEvent) -> None:
-        run_in_terminal(show_all)
-
     @keys.add("c-c", filter=in_line)
     @keys.add("<sigint>", filter=in_line)
     def _interrupt(event: KeyPressEvent) -> None:
         interrupt(event)
 
     return keys
+
+
+def _add_text_keys(
+    keys: KeyBindings,
+    in_line: Filter,
+    show_all: Callable[[], object],
+    pastes: FoldedPastes | None,
+) -> None:
+    """Add the keys that bring a whole text into the line, or show it, to *keys*."""
+
+    @keys.add(Keys.BracketedPaste, filter=in_line)
+    def _paste(event: KeyPressEvent) -> None:
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        text = pasted_text(event.current_buffer.document.text_before_cursor, text)
+        event.current_buffer.insert_text(pastes.fold(text) if pastes else text)
+
+    @keys.add("c-x", "c-e", filter=in_line)
+    def _edit(event: KeyPressEvent) -> None:
+        if pastes:
+            pastes.unfold_in(event.current_buffer)
+        open_in_editor(event.current_buffer)
+
+    @keys.add("c-o", filter=in_line)
+    def _show_all(event: KeyPressEvent) -> None:
+        if pastes and pastes.is_in(event.current_buffer.text):
+            pastes.unfold_in(event.current_buffer)
+        else:
+            run_in_terminal(show_all)
 
 
 def open_in_editor(buffer: Buffer) -> None:

@@ -2,6 +2,8 @@
 
 - approval_view    A question on the terminal screen: what is asked for to the letter, and the
                    person's answer.
+- attention        Calls for the attention of a person who waits elsewhere: bell, notification
+                   and title of the window.
 - call_titles      Titles of calls on screen: a verb, and what it is done to.
 - card_renderer    Each card drawn once, for a terminal.
 - card_rows        Single rows of the cards: of a diff, of a search, of a plan.
@@ -23,6 +25,7 @@
                    whole.
 - origin_lines     Where lines come from, in lines of plain text. Imports no screen library.
 - origins          Where lines come from, drawn: the file, and who wrote which of its lines.
+- past_turns       Turns of an earlier time, folded: what was said, and a line for each call.
 - plain_cards      Cards as plain text: for pipes, logs and whoever wants no drawing. Imports no
                    screen library.
 - program_view     The program of a call in a few rows: of a long one the middle is left out until
@@ -36,10 +39,13 @@
                    any.
 - scrollback       The part printed for good, in the order in which it came: the model's text, and
                    all between.
+- turn_end         What stands at the end of a turn: why it ended early, what its answer rests on,
+                   what it took.
 - theme            Looks of the terminal screen: one console, its colours, and the marks of Onefold.
 """
 
 EXPORTS = {
+    "attention": ["Attention"],
     "call_titles": ["CallTitles"],
     "greeting": ["greet"],
     "heading": ["elide_middle"],

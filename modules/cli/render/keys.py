@@ -18,6 +18,7 @@ KEYS_CARD = TableCard(
         ("Ctrl-D", phrase("Leave")),
         ("Ctrl-L", phrase("Clear the screen")),
         ("Ctrl-O", phrase("Show what was cut; again: what was cut before that")),
+        (phrase("Long paste"), phrase("Folded to one letter of the line; Ctrl-O unfolds it")),
         ("Ctrl-X Ctrl-E", phrase("Write in your editor, $VISUAL or $EDITOR")),
         ("Ctrl-Z", phrase("Go to the shell; fg comes back")),
         ("!COMMAND", phrase("Run it as yours, outside the sandbox.")),

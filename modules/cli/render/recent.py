@@ -34,6 +34,8 @@ class RecentCall:
     arguments: Mapping[str, Any]
     card: Card | None = None
     state: ResultState = "done"
+    is_folded: bool = False
+    """Whether its first line alone was shown."""
 
     @property
     def rows(self) -> int:
@@ -102,7 +104,7 @@ class RecentItems:
                 return self._renderer.dim(item.heading), self._renderer.indented(body)
             head = self._renderer.head(item.name, item.arguments, mark=("▾", "dim"))
             whole = item.body(self._renderer, head, rows)
-            shown = item.body(self._renderer, head, item.rows)
+            shown = Group() if item.is_folded else item.body(self._renderer, head, item.rows)
             if self._rows_of(whole) != self._rows_of(shown):
                 return head, whole
         return None

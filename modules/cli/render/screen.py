@@ -41,14 +41,12 @@ from modules.cli.input.approval_input import Approver
 from modules.cli.render.approval_view import ApprovalView
 from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.card_renderer import CardRenderer
-from modules.cli.render.citations import source_lines
 from modules.cli.render.live import LiveDisplay
 from modules.cli.render.live_region import LiveCall, LiveRegion
-from modules.cli.render.markdown import WrappedText
-from modules.cli.render.plain_cards import duration, picture_phrase, usage_parts
-from modules.cli.render.receipts import receipt_lines
+from modules.cli.render.plain_cards import duration, picture_phrase
 from modules.cli.render.recent import RecentCall, RecentItems, RecentThought
 from modules.cli.render.scrollback import Scrollback
+from modules.cli.render.turn_end import mark_line, turn_end_lines
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.i18n import Text as Said
@@ -74,14 +72,18 @@ class CliScreen:
         titles: CallTitles | None = None,
         *,
         approver: Approver | None = None,
+        has_show_all_key: bool | None = None,
         is_practice: Callable[[], bool] = lambda: False,
         yuan: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """*yuan* is what a dollar of a turn's cost is in yuan, 0 for a cost in dollars alone."""
+        """Unless *has_show_all_key* is said there is one where there is an *approver*.
+
+        *yuan* is what a dollar of a turn's cost is in yuan, 0 for a cost in dollars alone."""
         self._translator = translator
         self._is_practice = is_practice
         self._yuan = yuan
-        self._renderer = CardRenderer(translator, titles, has_show_all_key=approver is not None)
+        has_key = approver is not None if has_show_all_key is None else has_show_all_key
+        self._renderer = CardRenderer(translator, titles, has_show_all_key=has_key)
         self._live_region = LiveRegion(translator, self._renderer)
         self._display = LiveDisplay(console, self._live_region)
         self._recent = RecentItems(self._renderer, self._display.rows)
@@ -152,6 +154,12 @@ class CliScreen:
             self._scrollback.flush()
             self._scrollback.print(self._renderer.line(text, style))
 
+    def send(self, sequence: str) -> None:
+        """Send the terminal *sequence*, which shows nothing and moves no cursor."""
+        with self._lock:
+            self._display.console.file.write(sequence)
+            self._display.console.file.flush()
+
     def show_typed(self, entries: Sequence[str]) -> None:
         """Show what waits, and what is being typed, while a turn runs; from any thread."""
         with self._lock:
@@ -176,6 +184,18 @@ class CliScreen:
             self._scrollback.print_card(*parts)
             if self._live_region() is None:  # a prompt stands there, as at the end of a turn
                 self._display.write("", gap=False)
+
+    def show_earlier(
+        self, turns: Sequence[Sequence[Event]], is_stopped: Callable[[], bool]
+    ) -> None:
+        """Show *turns* of an earlier time folded, until *is_stopped* says so."""
+        from modules.cli.render.past_turns import PastTurns  # for a session that goes on
+
+        past = PastTurns(
+            self._display, self._renderer, self._translator, self._recent, self._yuan()
+        )
+        with self._lock:
+            past.draw(turns, is_stopped)
 
     def replay(self, events: Iterable[Event]) -> None:
         """Show a turn of an earlier time, with what was asked for."""
@@ -339,33 +359,20 @@ class CliScreen:
     def _on_turn_finished(self, event: TurnFinished) -> None:
         self._scrollback.flush()
         self._live_region.end()
-        if event.why != "done":
-            mark, style = ("✗", "red") if event.why == "error" else ("■", "yellow")
-            default_detail = (
-                phrase("Interrupted.") if event.why == "interrupted" else phrase("Stopped.")
-            )
-            self._print_mark(mark, style, event.detail or default_detail)
-        for nth, line in enumerate(source_lines(event)):
-            self._scrollback.print(self._dim(line), gap=not nth)
-        for mark, style, line in receipt_lines(event):
-            self._print_mark(mark, style, line)
-        if event.still_open:
-            self._scrollback.print(self._dim(event.still_open))
-        number = phrase("turn {n}", n=self._turn)  # as /rewind, /fork and /undo want it
-        money = usage_parts(event.usage, self._yuan())
-        parts = [number, *money, duration(event.seconds)]
-        if self._is_practice():
-            parts.append(PRACTICE)
-        self._scrollback.print(self._dim(" · ".join(map(self._translator.render, parts))))
+        remarks = [PRACTICE] if self._is_practice() else []
+        for line, gap in turn_end_lines(
+            *(event, self._turn, self._translator, self._renderer),
+            yuan=self._yuan(),
+            remarks=remarks,
+        ):
+            self._scrollback.print(line, gap=gap)
 
     def _set_activity(self, activity: Phrase) -> None:
         self._live_region.begin(activity)
         self._draw_soon()
 
     def _print_mark(self, mark: str, style: str, message: Said) -> None:
-        line = WrappedText(f"{mark} ", style)
-        line.append(clean(self._translator.render(message)))
-        self._scrollback.print(line)
+        self._scrollback.print(mark_line(mark, style, self._translator.render(message)))
 
     def _dim(self, text: Said) -> Text:
         return self._renderer.line(text, "dim")

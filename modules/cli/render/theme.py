@@ -42,11 +42,21 @@ UNLIMITED_WIDTH = 10_000
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
-def make_console(file: TextIO | None = None, *, width: int | None = None) -> Console:
+def make_console(
+    file: TextIO | None = None, *, width: int | None = None, is_plain: bool = False
+) -> Console:
     """Return a console that takes no text for markup; *file* is standard output by default.
 
-    What is no terminal is given lines as long as they are.
+    What is no terminal is given lines as long as they are, one that *is_plain* has no colours.
     """
     if width is None and not (file or sys.stdout).isatty():
         width = UNLIMITED_WIDTH
-    return Console(file=file, width=width, theme=THEME, markup=False, emoji=False, highlight=False)
+    return Console(
+        file=file,
+        width=width,
+        theme=THEME,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        no_color=True if is_plain else None,
+    )

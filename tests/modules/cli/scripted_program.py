@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from config import load
 from core.cards import (
     Card,
     Change,
@@ -35,6 +36,7 @@ from core.feature import Feature, command
 from core.hooks import ProvidesNews
 from core.tools import Outcome, Risk, RunningTool, ToolError, tool
 from modules.ask_person import AskPerson
+from modules.assembly.terminal import attention_for
 from modules.cli.repl import run_repl
 from modules.translator import Translator
 from tests.declared_tools import SPECS
@@ -313,11 +315,14 @@ def main(folder: Path, language: Any, count: int) -> int:
         and User("news") in [record for _, record in main_terminal.history.records]
     )
     translator = Translator.of(language)
+    settings = load(dotenv=folder / "none")
     return run_repl(
         main_terminal,
         translator,
         history_file=folder / "typed",
         failures=FailureLog(folder / "log"),
+        attention=attention_for(settings, translator, "demo"),
+        is_plain=settings.plain,
     )
 
 

@@ -71,7 +71,7 @@ def test_a_very_long_line_is_pasted_whole(started: Terminal, tmp_path: Path, bra
     started.tmux("load-buffer", str(text))
     started.tmux("paste-buffer", "-r", brackets)
     started.press(" end")
-    started.wait_for_text("w end")
+    started.wait_for_text("characters]")
     started.press("Enter")
     started.wait_for_text("w end'.")
 

@@ -69,8 +69,8 @@ class Settings:
     protocol: Literal["", "native", "vcp"] = field(
         default="", metadata=kinds.choice("", "native", "vcp")
     )
-    approve: Literal["guarded", "ask", "read-only", "all"] = field(
-        default="guarded", metadata=kinds.choice("guarded", "ask", "read-only", "all")
+    approve: Literal["guarded", "ask", "plan", "read-only", "all"] = field(
+        default="guarded", metadata=kinds.choice("guarded", "ask", "plan", "read-only", "all")
     )
     encoding: str = field(default="", metadata=kinds.encoding())
     step_limit: int = field(default=100, metadata=kinds.number(int, 0, 100_000))

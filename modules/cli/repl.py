@@ -325,6 +325,7 @@ def _lines_from_prompt(
         lambda: status_line_of(terminal, translator),
         open_history(history_file, terminal.redact),
         typed_ahead=typed_ahead,
+        next_mode=lambda: terminal.run_concurrently(f"{name_of(Commands.approve)} next"),
         when_shown=in_background,
     )
     terminal.on_state_changed = prompt.refresh

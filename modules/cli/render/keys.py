@@ -11,6 +11,7 @@ KEYS_CARD = TableCard(
         ("Enter", phrase("Send; a line that ends in \\ goes on")),
         ("Alt-Enter, Ctrl-J", phrase("New line")),
         ("Tab", phrase("Complete a /command, its arguments, or an @path")),
+        ("Shift-Tab", phrase("Go to the next approval mode: /approve")),
         ("↑ ↓", phrase("Earlier messages")),
         ("Ctrl-R", phrase("Search the earlier messages")),
         ("Esc", phrase("Stop the task")),

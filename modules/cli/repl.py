@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from modules.cli.render.screen import CliScreen
 
 EXIT_WORDS = ("exit", "quit")
+_WITH_CHOICE = frozenset(map(name_of, (Commands.resume, Commands.model, Commands.approve)))
+"""The commands for which the person chooses from a list where they say nothing more."""
 
 
 def run_repl(
@@ -337,4 +339,8 @@ def _lines_from_prompt(
             terminal.announce(what)
 
     while (text := prompt.read(tell_news)) is not None:
+        if terminal.expand(text).strip() in _WITH_CHOICE:
+            from modules.cli.input.picked_line import picked_line
+
+            text = picked_line(terminal, translator, text) or ""
         yield text

@@ -10,6 +10,9 @@
                      behind an @.
 - pending_lines      The lines entered while a turn runs: in the queue of the session until they are
                      sent.
+- picked_line        Commands that are typed alone, with what is chosen for them from a list.
+- picker             A list below which one types to narrow it: arrows choose, Enter takes, Esc
+                     leaves.
 - prompt             The line where a person types: history, completion, several lines, and what
                      holds right now.
 - startup_questions  The questions before there is a screen: one line each, in the language of the
@@ -35,6 +38,7 @@ EXPORTS = {
     "keyboard": ["TypedAhead", "no_echo"],
     "line_completion": ["LineCompleter"],
     "pending_lines": ["PendingLines"],
+    "picked_line": ["picked_line"],
     "prompt": ["Prompt"],
     "startup_questions": ["ask_choice", "ask_text", "ask_yes_no", "is_interactive"],
     "status_line": ["status_line", "status_line_of"],

@@ -44,7 +44,14 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
         if options.resume is not None:
             resume_session(terminal, options.resume, model, options, settings)
         if task is None:
-            return run_dialogue(terminal, app_context, options.message, model, translator)
+            return run_dialogue(
+                terminal,
+                app_context,
+                options.message,
+                model,
+                translator,
+                has_vim_keys=settings.keys == "vim",
+            )
         is_allowed = settings.allow_outside or options.machine
         terminal.approval.outside = "allow" if is_allowed else "refuse"
         screen = plain_screen(
@@ -108,6 +115,8 @@ def run_dialogue(
     message: str | None,
     model: ModelClient,
     translator: Translator,
+    *,
+    has_vim_keys: bool,
 ) -> int:
     """Talk until the person leaves, *message* first; return the exit code."""
     from modules.cli.repl import run_repl
@@ -123,6 +132,7 @@ def run_dialogue(
         failures=app_context.failures,
         header=announcement_lines(terminal.features),
         start_options=("--cli", "--project", str(app_context.project.root)),
+        has_vim_keys=has_vim_keys,
         message=message,
         warm=partial(end_start, model),
     )

@@ -46,6 +46,7 @@ def run_repl(
     header: Sequence[Text] = (),
     start_options: Sequence[str] = ("--cli",),
     message: str | None = None,
+    has_vim_keys: bool = False,
     warm: Callable[[], None] = lambda: None,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
@@ -64,7 +65,10 @@ def run_repl(
             terminal.offers_sessions = terminal.runs_shell_escapes = True
             with no_echo(sys.stdin.fileno(), typed_ahead):
                 greet(terminal, translator, header)
-                lines = _lines_from_prompt(terminal, translator, history_file, typed_ahead, warm)
+                lines = _lines_from_prompt(
+                    *(terminal, translator, history_file, typed_ahead, warm),
+                    has_vim_keys=has_vim_keys,
+                )
                 return repl.run(chain(repl.said(message), lines))
         return repl.run(chain(repl.said(message), _lines_from_stdin(translator)))
     except KeyboardInterrupt:
@@ -304,6 +308,8 @@ def _lines_from_prompt(
     history_file: Path,
     typed_ahead: TypedAhead,
     warm: Callable[[], None],
+    *,
+    has_vim_keys: bool,
 ) -> Iterator[str]:
     """Yield what the person types until they leave."""
     from modules.cli.input.input_history import open_history
@@ -328,6 +334,7 @@ def _lines_from_prompt(
         open_history(history_file, terminal.redact),
         typed_ahead=typed_ahead,
         next_mode=lambda: terminal.run_concurrently(f"{name_of(Commands.approve)} next"),
+        has_vim_keys=has_vim_keys,
         when_shown=in_background,
     )
     terminal.on_state_changed = prompt.refresh

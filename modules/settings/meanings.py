@@ -72,6 +72,7 @@ _RECORDS = (
 )
 _SCREEN = (
     ("lang", phrase("Language of the screen: en or zh")),
+    ("keys", phrase("Keys of the line where you type in the terminal")),
     ("encoding", phrase("Encoding of text files that are not UTF-8")),
 )
 

@@ -12,8 +12,9 @@ from prompt_toolkit.application import get_app_session, run_in_terminal
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
+from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Filter, has_completions, has_focus, to_filter
+from prompt_toolkit.filters import Filter, emacs_mode, has_completions, has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
@@ -66,6 +67,7 @@ class Prompt:
         *,
         typed_ahead: TypedAhead,
         next_mode: Callable[[], object],
+        has_vim_keys: bool = False,
         when_shown: Callable[[], None] = lambda: None,
     ) -> None:
         self._translator = translator
@@ -87,6 +89,8 @@ class Prompt:
             bottom_toolbar=self._toolbar,
             input_processors=[TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
+            vi_mode=has_vim_keys,
+            cursor=ModalCursorShapeConfig() if has_vim_keys else None,
             input=create_terminal_input(),
             output=create_terminal_output(),
         )
@@ -217,7 +221,7 @@ def line_key_bindings(
             pasted_text(event.current_buffer.document.text_before_cursor, text)
         )
 
-    @keys.add("escape", "enter", filter=in_line)
+    @keys.add("escape", "enter", filter=in_line & emacs_mode)
     @keys.add("c-j", filter=in_line)
     def _newline(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)

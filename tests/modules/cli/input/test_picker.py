@@ -24,15 +24,18 @@ def keep_sessions(base: Path, *tasks: str) -> None:
 
 
 def start(
-    terminal: Terminal, base: Path, *, width: int = 80, lang: str = "en", rows: int = 24
+    terminal: Terminal, base: Path, *, width: int = 80, lang: str = "en", keys: str = "emacs"
 ) -> None:
     """Start Onefold on the sessions in *base*."""
     (base / "project").mkdir(exist_ok=True)
-    variables = {"ONEFOLD_DATA_DIR": str(base / "data"), "ONEFOLD_LANG": lang}
+    variables = {
+        **{"ONEFOLD_DATA_DIR": str(base / "data"), "ONEFOLD_LANG": lang},
+        "ONEFOLD_KEYS": keys,
+    }
     words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
     main, project = shlex.quote(str(ROOT / "main.py")), shlex.quote(str(base / "project"))
     line = f"env {' '.join(words)} {PYTHON} {main} --cli --offline --project {project}"
-    size = ("-x", str(width), "-y", str(rows))
+    size = ("-x", str(width), "-y", "24")
     terminal.tmux("new-session", "-d", *size, f"{line}; echo EXIT $?; cat")
     terminal.wait_for_text(PROMPT)
 
@@ -92,6 +95,27 @@ def test_the_mode_is_chosen_from_a_list(terminal: Terminal, tmp_path: Path) -> N
     terminal.wait_for_text("› plan")
     terminal.press("Enter")
     terminal.see_prompt_after("Approval: plan.")
+
+
+def test_the_line_has_the_keys_of_vim_where_that_is_set(terminal: Terminal, tmp_path: Path) -> None:
+    start(terminal, tmp_path, keys="vim")
+    terminal.press("/approve askx")
+    terminal.wait_for_text("› /approve askx")
+    terminal.press("Escape", "x")
+    terminal.wait_for(lambda now: "› /approve ask\n" in now)
+    terminal.press("Enter")
+    terminal.wait_for_text("Approval: ask.")
+
+
+def test_ctrl_r_searches_what_was_typed_before(terminal: Terminal, tmp_path: Path) -> None:
+    start(terminal, tmp_path)
+    for mode in ("ask", "plan"):
+        terminal.press(f"/approve {mode}", "Enter")
+        terminal.see_prompt_after(f"Approval: {mode}.")
+    terminal.press("C-r", "ask")
+    terminal.wait_for_text("/approve ask")
+    terminal.press("Enter", "Enter")
+    terminal.wait_for(lambda now: now.count("Approval: ask.") == 2)
 
 
 def test_without_a_terminal_the_list_is_printed(tmp_path: Path) -> None:

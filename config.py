@@ -60,6 +60,7 @@ class Settings:
     tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address(DEEPSEEK))
     data_dir: Path = field(default=DATA, metadata={})
     lang: Language | Literal[""] = field(default="", metadata=kinds.choice("", "en", "zh"))
+    keys: Literal["emacs", "vim"] = field(default="emacs", metadata=kinds.choice("emacs", "vim"))
     model: str = field(default="deepseek-flash", metadata=kinds.name())
     mode: Literal["fast", "think"] = field(default="fast", metadata=kinds.choice("fast", "think"))
     depth: Literal["auto", "brief", "standard", "deep"] = field(
@@ -69,8 +70,8 @@ class Settings:
     protocol: Literal["", "native", "vcp"] = field(
         default="", metadata=kinds.choice("", "native", "vcp")
     )
-    approve: Literal["guarded", "ask", "read-only", "all"] = field(
-        default="guarded", metadata=kinds.choice("guarded", "ask", "read-only", "all")
+    approve: Literal["guarded", "ask", "plan", "read-only", "all"] = field(
+        default="guarded", metadata=kinds.choice("guarded", "ask", "plan", "read-only", "all")
     )
     encoding: str = field(default="", metadata=kinds.encoding())
     step_limit: int = field(default=100, metadata=kinds.number(int, 0, 100_000))

@@ -39,6 +39,7 @@ PART_LABELS = {
 _MODE_LABELS: Mapping[ApprovalMode, Phrase] = {
     "guarded": phrase("guarded"),
     "ask": phrase("ask"),
+    "plan": phrase("plan"),
     "read-only": phrase("read-only"),
     "all": phrase("all"),
 }
@@ -317,7 +318,7 @@ class Commands(Feature):
         return TableCard(title, (*rows, *listed, (how,)))
 
     @command(
-        "/approve [MODE|list|forget N]",
+        "/approve [MODE|next|list|forget N]",
         "Show or change what you are asked about: guarded, ask, …",
         is_concurrent=True,
         option="--approve",
@@ -330,7 +331,9 @@ class Commands(Feature):
         if argument.split()[:1] == ["forget"]:
             self._forget_approval(argument.split()[1:])
             return self._approvals_card()
-        if argument:
+        if argument == "next":
+            self._context.approval.go_round()
+        elif argument:
             self._context.approval.mode = _parse_mode(argument)
         always = ", ".join(self._context.approval.patterns)
         mode = _MODE_LABELS[self._context.approval.mode]

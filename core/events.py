@@ -21,6 +21,8 @@ from utils.text.codec import to_plain
 
 CHECK_CALL = "check-"
 """The beginning of the ids of calls that are checks at the end of a task, and no model's."""
+PLAN_CALL = "plan-"
+"""That of a question about the plan that an answer is."""
 
 
 @dataclass(frozen=True, slots=True)

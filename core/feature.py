@@ -56,6 +56,9 @@ class SessionHandle(Protocol):
     def undo_rewind(self, key: int) -> bool:
         """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
 
+    def leave_plan_mode(self) -> None:
+        """Go on in the mode in which a plan is done, where this is plan mode."""
+
     def begin_turn(self, line: str) -> int:
         """Begin a turn for what the command in *line* does to the files; return its number."""
 
@@ -142,8 +145,8 @@ class Decided(NamedTuple):
     goes_on: bool
 
 
-class FailedStep(NamedTuple):
-    """A decision about a step that failed: *decide* takes the answer, None being nobody's."""
+class EndDecision(NamedTuple):
+    """A decision where a task would end: *decide* takes the answer, None being nobody's."""
 
     question: PersonQuestion
     decide: Callable[[str | None], Decided]

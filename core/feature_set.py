@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.cards import Card, Change
 from core.cost_features import CostFeatures
 from core.feature import (
-    FailedStep,
+    EndDecision,
     Feature,
     HookEvent,
     HookVerdict,
@@ -32,6 +32,7 @@ from core.hooks import (
     FollowsForks,
     FollowsSession,
     HoldsResources,
+    KeepsPlans,
     KeepsState,
     MarksProgress,
     OffersCommands,
@@ -107,6 +108,7 @@ class FeatureSet:
         self._states = members.of(KeepsState)
         self._runners = members.of(RunsForPerson)
         self._hooks = members.of(RunsHooks)
+        self.plans = next(iter(members.of(KeepsPlans)), None)
         self.prover = next(iter(members.of(ProvesWork)), None)
         self._resources = members.of(HoldsResources)
 
@@ -282,7 +284,7 @@ class FeatureSet:
         """Return how deep the task goes that the person's *line* begins."""
         return self._router.route(line) if self._router else STANDARD
 
-    def failed_step(self, tool: str) -> FailedStep | None:
+    def failed_step(self, tool: str) -> EndDecision | None:
         """Return what is to be decided where a task ends on a failed call of *tool*."""
         steps = (one.failed_step(tool) for one in self._deciding)
         return next((step for step in steps if step), None)

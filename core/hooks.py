@@ -16,7 +16,7 @@ from core.conversation.messages import Record
 from core.conversation.proof import Proof
 from core.feature import (
     BrokenFiles,
-    FailedStep,
+    EndDecision,
     HookEvent,
     HookVerdict,
     PlannedCheck,
@@ -125,6 +125,22 @@ class AsksAtEnd(ABC):
         """Return what the model is asked when it ends a task, "" for nothing.
 
         It is asked at most once in a task.
+        """
+
+
+class KeepsPlans(ABC):
+    @abstractmethod
+    def keep_plan(self, answer: str) -> str:
+        """Keep the plan that *answer*, the last word of a task in plan mode, holds.
+
+        Returns the path of its file, "" where there is none in it. Raises `UserError`.
+        """
+
+    @abstractmethod
+    def approved_plan(self) -> str:
+        """Return what the model is told once the person says yes to the plan that is kept.
+
+        Raises `UserError` where it is gone.
         """
 
 
@@ -347,7 +363,7 @@ class RoutesTasks(ABC):
 
 class DecidesFailures(ABC):
     @abstractmethod
-    def failed_step(self, tool: str) -> FailedStep | None:
+    def failed_step(self, tool: str) -> EndDecision | None:
         """Return what the person is to decide where a task ends on a failed call of *tool*.
 
         None where it just ends.
@@ -419,6 +435,7 @@ HOOKS: tuple[type[ABC], ...] = (
     ProposesCommands,
     RemembersWork,
     AsksAtEnd,
+    KeepsPlans,
     MarksProgress,
     RedactsText,
     FlagsCalls,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import date
@@ -50,6 +50,16 @@ if TYPE_CHECKING:
 
 FAILURES_BEFORE_OFFER = 2
 """Replies of a session without native calls that could have had some, before text is offered."""
+_APPROVAL_WORDS: Mapping[ApprovalMode, str] = {
+    "read-only": "This session is read-only: change and run nothing.",
+    "plan": (
+        "Plan mode: read, search and ask the person; change and run nothing until they say yes to "
+        "a plan. Once you know what to do, make the whole plan your answer, and nothing else: the "
+        'heading "# Plan", then numbered steps, each with its files, and how the result will be '
+        "checked. To a mere question just answer."
+    ),
+}
+"""What the model is told of a mode; of the others it need not know."""
 
 
 @dataclass(kw_only=True)
@@ -161,6 +171,7 @@ class MainTerminal:
         yield from self._track_turn(run_turn(self, route=route))
 
     def _begin_turn(self) -> None:
+        self.approval.settle()
         self.sessions.take_over()
         self.sessions.begin_turn()
         self.history.turn += 1
@@ -440,10 +451,8 @@ class MainTerminal:
         location = f"You are in {self.project} ({sys.platform}); paths begin here."
         location_and_date = f"{location} Today: {self.today()}."
         sections = [Section("place", location_and_date)]
-        if self.approval.mode == "read-only":
-            sections.append(
-                Section("approval", "This session is read-only: change and run nothing.")
-            )
+        if words := _APPROVAL_WORDS.get(self.approval.mode):
+            sections.append(Section("approval", words))
         return [*sections, *self.features.context()]
 
     # --- how full it is --------------------------------------------------------------------------
@@ -548,6 +557,13 @@ class MainTerminal:
         self.mode = other.mode
         self.model.use(other.model.choice)
         self.approval.mode = other.approval.mode
+        self.approval.after_plan = other.approval.after_plan
+
+    def leave_plan_mode(self) -> None:
+        """Go on in the mode in which a plan is done, where this is plan mode."""
+        if self.approval.mode == "plan":
+            self.approval.mode = self.approval.after_plan
+            self.save_state()
 
     def announce(self, what: Phrase) -> bool:
         """Tell the person what happened beside the conversation; return whether that was done."""

@@ -239,6 +239,8 @@ class SessionManager:
             "mode": self._owner.mode,
             "approval": self._owner.approval.mode,
         }
+        if self._owner.approval.mode == "plan":
+            settings["after_plan"] = self._owner.approval.after_plan
         choice = self._owner.model.choice
         return settings | ({"model": choice.to_state()} if choice else {})
 
@@ -247,7 +249,10 @@ class SessionManager:
         self._owner.mode = state.get("mode", self._defaults["mode"])
         model = state.get("model", self._defaults.get("model"))
         self._owner.model.use(ModelChoice.from_state(model) if model else None)
-        self._owner.approval.mode = stricter(self._owner.approval.mode, state.get("approval"))
+        approval = self._owner.approval
+        approval.mode = stricter(approval.mode, state.get("approval"))
+        if approval.mode == "plan":
+            approval.after_plan = stricter(approval.after_plan, state.get("after_plan"))
         self._owner.approval.patterns.clear()
         self._owner.features.restore(state)
 
@@ -261,7 +266,7 @@ class SessionManager:
         defaults.pop("model", None)
         if defaults["mode"] != "fast":
             del defaults["mode"]
-        if defaults["approval"] in ("ask", "read-only"):  # who allowed more did it for this start
+        if defaults["approval"] not in ("guarded", "all"):  # more is allowed for one start only
             del defaults["approval"]
         for name, value in state.items():
             if self.history.state.get(name, defaults.get(name)) != value:

@@ -30,6 +30,8 @@
 - own_commands/    Commands of one's own: files of Markdown, in the format that other agents read as
                    well.
 - pictures/        Pictures that a model may look at: from a message, or from a file of the project.
+- plans            Plans made in plan mode: one of each session, as a file that the person may read
+                   and change.
 - practice/        The practice model of `--offline`: no AI, a documented handful of requests, the
                    real tools.
 - preview/         Previews: what a job serves inside the sandbox, shown in the person's browser.

@@ -52,6 +52,7 @@ from modules.outputs import Outputs
 from modules.own_commands.feature import OwnCommands
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
+from modules.plans import Plans
 from modules.preview.feature import Previews
 from modules.project_map import ProjectMap
 from modules.sandbox.home.clean_command import Clean
@@ -177,6 +178,7 @@ def build_features(
         AnswerFormat(),
         skills,
         OwnCommands(project, data.own_commands, consents),
+        Plans(data.plans),
         Hooks(project, data.own_hooks, consents, terminal_ops),
         _search(outputs, stop, settings),
         mcp_servers,

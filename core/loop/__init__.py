@@ -7,12 +7,15 @@
                   that.
 - direct_calls    Calls without a model, which a person or a program makes of tools: in a turn of
                   their own.
-- failed_step     The step on which a task would end, failed: what the person decides about it.
+- failed_step     What the person decides where a task would end: about a step that failed, and
+                  about a plan.
 - hook_runs       Hooks of the person's and the project's: run around calls and at the end of a
                   task.
 - loop_detection  Loop detection: a small memory of the calls of a turn, to break loops.
 - nudges          Asking a model once more whose reply did nothing, though it seems to mean to do
                   something.
+- plan_end        The end of a task in plan mode: its answer is kept as the plan, and the person
+                  says yes to it.
 - project_checks  The project's checks at the end of a task that changed files: run by the system,
                   not the model.
 - prompt_command  A command of the person's or the project's own, run: its programs first, then its

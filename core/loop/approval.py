@@ -15,9 +15,14 @@ from core.tools import Risk, Tool
 from utils.i18n import Phrase, phrase
 from utils.text.git_names import is_in_git
 
-ApprovalMode = Literal["guarded", "ask", "read-only", "all"]
+ApprovalMode = Literal["guarded", "ask", "plan", "read-only", "all"]
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
-_BY_STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "read-only")
+"""In the order in which a key goes round them."""
+_BY_STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "plan", "read-only")
+_REFUSALS: dict[ApprovalMode, Phrase] = {
+    "plan": phrase("In plan mode nothing is changed or run."),
+    "read-only": phrase("This session is read-only."),
+}
 ApprovalReason = Callable[[Tool, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """Characters that make a command more than its words; a pattern never reaches past one."""
@@ -88,6 +93,10 @@ class Approval:
     """The policy of one session: a mode, and the patterns that were allowed for good."""
 
     def __init__(self, mode: ApprovalMode, approval_reason: ApprovalReason) -> None:
+        self.after_plan: ApprovalMode = "guarded"
+        """The mode in which a plan is done."""
+        self._after_plan_of_round: ApprovalMode | None = None
+        self._mode: ApprovalMode = "guarded"
         self.mode = mode
         self.outside: OutsidePolicy = "ask"
         self._approval_reason = approval_reason
@@ -96,6 +105,35 @@ class Approval:
         """The tools that the task at hand may use; None for all."""
         self.kept: KeptApprovalStore | None = None
         """The approvals that last; None where none can."""
+
+    @property
+    def mode(self) -> ApprovalMode:
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: ApprovalMode) -> None:
+        self.after_plan = self._next_after_plan() if mode in _REFUSALS else mode
+        self._mode = mode
+
+    def _next_after_plan(self) -> ApprovalMode:
+        """Return the mode in which a plan is done that is made now."""
+        return "ask" if self._mode == "read-only" else self.after_plan
+
+    def go_round(self) -> None:
+        """Go on to the next mode; those passed on the way, until `settle`, count for nothing."""
+        self._after_plan_of_round = self._after_plan_of_round or self._next_after_plan()
+        self.mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
+        if self._mode == "plan":
+            self.after_plan = self._after_plan_of_round
+
+    def settle(self) -> None:
+        """Be told that the mode is used as it is."""
+        self._after_plan_of_round = None
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing is changed or run, whoever would say yes."""
+        return self._mode in _REFUSALS
 
     def allow_always(self, pattern: str) -> None:
         """Allow from now on what matches *pattern* (see `subject` and `covers`)."""
@@ -122,8 +160,9 @@ class Approval:
             return Decision("refuse", phrase("This task may use only: {tools}.", tools=names))
         if tool.risk is Risk.READ or tool.spec.touches_nothing:
             return Decision("allow")
-        if self.mode == "read-only" and (tool.risk is not Risk.NETWORK or tool.spec.changes_files):
-            return Decision("refuse", phrase("This session is read-only."))
+        refusal = _REFUSALS.get(self.mode)
+        if refusal and (tool.risk is not Risk.NETWORK or tool.spec.changes_files):
+            return Decision("refuse", refusal)
         if tool.spec.is_outside(arguments):
             return self._decide_outside(tool, arguments)
         why = self._reason(tool, arguments)

@@ -1,4 +1,4 @@
-"""The step on which a task would end, failed: what the person decides about it."""
+"""What the person decides where a task would end: about a step that failed, and about a plan."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 from core.cards import TextCard
 from core.conversation.messages import Context
 from core.events import Event, Reply, ToolFinished, ToolStarted
+from core.feature import EndDecision
 from core.loop.tool_calls import ApprovalTimer, question_event
 from core.loop.turn_context import TurnContext
 from core.redaction import map_strings
@@ -28,17 +29,23 @@ def decide_failed_step(
     failed = context.features.failed_step(tool)
     if failed is None:
         return "undecided"
-    call_id = f"failed-step-{step}"
+    return (yield from ask_at_end(context, f"failed-step-{step}", failed, timer))
+
+
+def ask_at_end(
+    context: TurnContext, call_id: str, asked: EndDecision, timer: ApprovalTimer
+) -> Generator[Event, Reply | None, Literal["goes on", "ends", "undecided"]]:
+    """Put a question where a task would end; return what becomes of the task. Raises `Stopped`."""
     yield ToolStarted(call_id, _ASKS, {})
     waited_before = timer.seconds
-    reply = yield from timer.ask(question_event(call_id, _ASKS, failed.question))
+    reply = yield from timer.ask(question_event(call_id, _ASKS, asked.question))
     seconds = timer.seconds - waited_before
     if context.stop.is_set():
         card = TextCard(phrase("Interrupted."))
         yield ToolFinished(call_id, _ASKS, "stopped", card, seconds)
         raise Stopped
     answer = None if reply is None else reply.text.strip() if reply.yes else ""
-    decided = failed.decide(answer)
+    decided = asked.decide(answer)
     outcome = map_strings(decided.outcome, context.features.redact)
     context.on_files_changed(outcome)
     yield ToolFinished(call_id, _ASKS, "done", outcome.card, seconds, outcome.changes)

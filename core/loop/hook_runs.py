@@ -42,7 +42,7 @@ def run_call_hooks(
 def _run(
     context: TurnContext, event: HookEvent, tool: str, arguments: Mapping[str, Any], result: str
 ) -> Generator[Event, Reply | None, HookVerdict]:
-    is_read_only = context.approval.mode == "read-only"
+    is_read_only = context.approval.is_read_only
     verdict = context.features.run_hooks(event, tool, arguments, result, is_read_only=is_read_only)
     verdict = map_strings(verdict, context.features.redact)
     for problem in verdict.problems:

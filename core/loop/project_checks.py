@@ -34,7 +34,7 @@ def checks_pass(
     """
     prover = context.features.prover
     tool = next((tool for tool in context.tools.installed if tool.spec.is_shell), None)
-    if prover is None or tool is None or context.approval.mode == "read-only":
+    if prover is None or tool is None or context.approval.is_read_only:
         return True
     failed = ""
     if prover.has_unchecked_changes():

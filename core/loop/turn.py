@@ -34,6 +34,7 @@ from core.loop.failed_step import decide_failed_step
 from core.loop.hook_runs import may_end
 from core.loop.loop_detection import LoopDetector
 from core.loop.nudges import Nudges, ask_whether_done
+from core.loop.plan_end import is_plan_approved
 from core.loop.project_checks import checks_pass
 from core.loop.questions import ask_questions
 from core.loop.response import ReplyRead, read_reply
@@ -219,6 +220,10 @@ def _end(
     Nothing lets it go on whose reply is the last that it may have.
     """
     is_last = step == context.step_limit
+    words, timer = reply_read.message.text, task.approval_timer
+    if (yield from is_plan_approved(context, words, step, timer, is_last=is_last)):
+        task.failed_tool = ""
+        return None
     if task.failed_tool and not is_last:
         fate = yield from decide_failed_step(context, task.failed_tool, step, task.approval_timer)
         if fate == "goes on":
@@ -226,7 +231,8 @@ def _end(
             return None
         if fate == "ends":
             return task.end("done")
-    if (yield from ask_whether_done(context, reply_read.message.text, is_last=is_last)):
+    is_planning = context.approval.mode == "plan"  # its todos are for later
+    if not is_planning and (yield from ask_whether_done(context, words, is_last=is_last)):
         return None
     if not (yield from may_end(context, was_held=task.was_held)):
         task.was_held = True

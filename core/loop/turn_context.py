@@ -121,6 +121,9 @@ class TurnContext(Protocol):
     def proof(self) -> Proof:
         """Return what was run in the turn, and what its answer claims; it is kept."""
 
+    def leave_plan_mode(self) -> None:
+        """Go on in the mode in which a plan is done, where this is plan mode."""
+
     def native_failure(self) -> Phrase | None:
         """Count a reply that failed to call natively; return what to offer the person for it."""
 

@@ -33,6 +33,7 @@ APPROVALS: Mapping[ApprovalMode, tuple[Phrase, Phrase]] = {
         phrase("Asks before what cannot be undone, leaves the sandbox or uses the network."),
     ),
     "ask": (phrase("Ask"), phrase("Asks before every change and every run.")),
+    "plan": (phrase("Plan"), phrase("Reads and asks, then writes a plan; changes nothing.")),
     "read-only": (phrase("Read-only"), phrase("Changes and runs nothing.")),
     "all": (phrase("Allow all"), phrase("Asks nothing, but for what runs outside the sandbox.")),
 }

@@ -125,6 +125,7 @@ def run_dialogue(
         failures=app_context.failures,
         header=announcement_lines(terminal.features),
         start_options=("--cli", "--project", str(app_context.project.root)),
+        has_vim_keys=settings.keys == "vim",
         message=message,
         warm=partial(end_start, model),
         attention=attention_for(settings, translator, app_context.project.root.name),

@@ -135,7 +135,7 @@ OPTIONS = (
     OptionSpec(
         ("--approve",),
         phrase("What to ask before doing; guarded unless said."),
-        choices=("guarded", "ask", "read-only", "all"),
+        choices=("guarded", "ask", "plan", "read-only", "all"),
     ),
     OptionSpec(("--budget",), phrase("What each task may cost, in US dollars."), "USD"),
     OptionSpec(

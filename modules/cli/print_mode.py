@@ -19,6 +19,7 @@ from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
 from core.events import (
     CHECK_CALL,
+    PLAN_CALL,
     ApprovalAsked,
     CallDrafted,
     CommandAnswered,
@@ -183,6 +184,8 @@ class PlainScreen:
     def _on_tool_start(self, event: ToolStarted) -> None:
         if event.call_id.startswith(CHECK_CALL):
             self._is_answer_over = True
+            return
+        if event.call_id.startswith(PLAN_CALL):  # the plan is the answer
             return
         self._text_parts.clear()
         self._parts_before_step = 0

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from modules.cli.render.screen import CliScreen
 
 EXIT_WORDS = ("exit", "quit")
+_WITH_CHOICE = frozenset(map(name_of, (Commands.resume, Commands.model, Commands.approve)))
+"""The commands for which the person chooses from a list where they say nothing more."""
 
 
 def run_repl(
@@ -47,6 +49,7 @@ def run_repl(
     header: Sequence[Text] = (),
     start_options: Sequence[str] = ("--cli",),
     message: str | None = None,
+    has_vim_keys: bool = False,
     warm: Callable[[], None] = lambda: None,
     attention: Attention | None = None,
     is_plain: bool = False,
@@ -72,7 +75,10 @@ def run_repl(
             terminal.offers_sessions = terminal.runs_shell_escapes = True
             with no_echo(sys.stdin.fileno(), typed_ahead), _title_kept(attention):
                 greet(terminal, translator, header)
-                lines = _lines_from_prompt(terminal, translator, history_file, typed_ahead, warm)
+                lines = _lines_from_prompt(
+                    *(terminal, translator, history_file, typed_ahead, warm),
+                    has_vim_keys=has_vim_keys,
+                )
                 return repl.run(chain(repl.said(message), lines))
         return repl.run(chain(repl.said(message), _lines_from_stdin(translator)))
     except KeyboardInterrupt:
@@ -376,6 +382,8 @@ def _lines_from_prompt(
     history_file: Path,
     typed_ahead: TypedAhead,
     warm: Callable[[], None],
+    *,
+    has_vim_keys: bool,
 ) -> Iterator[str]:
     """Yield what the person types until they leave."""
     from modules.cli.input.input_history import open_history
@@ -399,6 +407,8 @@ def _lines_from_prompt(
         lambda: status_line_of(terminal, translator),
         open_history(history_file, terminal.redact),
         typed_ahead=typed_ahead,
+        next_mode=lambda: terminal.run_concurrently(f"{name_of(Commands.approve)} next"),
+        has_vim_keys=has_vim_keys,
         when_shown=in_background,
     )
     terminal.on_state_changed = prompt.refresh
@@ -416,6 +426,10 @@ def _lines_from_prompt(
         while (text := prompt.read(tell_news)) is not None:
             if checks:
                 checks.end_watch()
+            if terminal.expand(text).strip() in _WITH_CHOICE:
+                from modules.cli.input.picked_line import picked_line
+
+                text = picked_line(terminal, translator, text) or ""
             yield text
     finally:
         if checks:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from core.cards import Card, TableCard, TextCard
 from core.conversation.messages import Context
 from core.events import CommandAnswered, Informed, PersonQuestion
-from core.feature import Decided, FailedStep, Feature, SessionHandle
+from core.feature import Decided, EndDecision, Feature, SessionHandle
 from core.hooks import BindsToSession, DecidesFailures, ProposesCommands
 from core.tools import Outcome
 from utils.i18n import Phrase, UserError, phrase
@@ -79,7 +79,7 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         shown = next((one for one in (*DECISION, *FAILURE) if str(one) == choice), choice)
         return Outcome(told, TextCard(question.text, shown))
 
-    def failed_step(self, tool: str) -> FailedStep | None:
+    def failed_step(self, tool: str) -> EndDecision | None:
         if not self._is_deep():
             return None
         question = PersonQuestion(phrase("The last step failed ({tool}).", tool=tool), FAILURE)
@@ -89,7 +89,7 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
             ends = choice in (None, "", str(ROLL_BACK))
             return Decided(outcome, goes_on=not ends)
 
-        return FailedStep(question, decide)
+        return EndDecision(question, decide)
 
     def proposals(self) -> Sequence[Informed]:
         said, self._said = self._said, []

@@ -72,6 +72,7 @@ _RECORDS = (
 )
 _SCREEN = (
     ("lang", phrase("Language of the screen: en or zh")),
+    ("keys", phrase("Keys of the line where you type in the terminal")),
     ("plain", phrase("The terminal draws nothing twice, for screen readers")),
     ("notify", phrase("How the terminal calls you when a task is done or asks")),
     ("notify_seconds", phrase("Seconds without a key after which you are called")),

@@ -158,6 +158,11 @@ class DataFolder:
         return self.path / "WORKING.md"
 
     @property
+    def plans(self) -> Path:
+        """The plans made in plan mode, a file for each session."""
+        return self.path / "plans"
+
+    @property
     def notes(self) -> Path:
         return self.path / "notes.json"
 

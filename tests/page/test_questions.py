@@ -295,3 +295,22 @@ def test_a_long_command_is_folded_in_its_middle_and_unfolds_before_and_after(
     expect(run).not_to_contain_text("echo row 30")
     run.get_by_role("button", name="Show all").click()
     expect(run).to_contain_text("echo row 30")
+
+
+def test_a_plan_is_made_in_plan_mode_and_done_by_one_answer(served_page: ServedPage) -> None:
+    written = call_reply("create_file", path="a.txt", content="one")
+    plan = text_reply("# Plan\n\n1. Write a.txt\n2. Read it")
+    served_page.model.replies = [written, plan, written, text_reply("It is done.")]
+    page = served_page.open()
+    select = page.get_by_label("Approval mode")
+    expect(select.locator("option[value=plan]")).to_have_text("plan")
+    send(page, "/approve plan")
+    expect(select).to_have_value("plan")
+    send(page, "plan it")
+    asked = page.get_by_role("group", name="Question")
+    expect(asked).to_contain_text("Do this plan now?")
+    assert not (served_page.project / "a.txt").exists()
+    asked.get_by_role("button", name="Do it").click()
+    expect(replies(page).last).to_have_text("It is done.")
+    expect(select).to_have_value("guarded")
+    assert (served_page.project / "a.txt").read_text() == "one"

@@ -9,14 +9,16 @@ from urllib.parse import urlencode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 
-from core.feature import Command, CommandSpec
+from core.commands import Commands
+from core.feature import Command, CommandSpec, name_of
 from modules.cli.attach.http import Packet, ServerLink
 from modules.cli.input.keyboard import TypedAhead
 from modules.cli.input.line_completion import LineCompleter
 from modules.cli.input.prompt import Prompt
 from modules.cli.input.status_line import status_line
 from modules.translator import Translator
-from utils.i18n import Phrase, Text
+from utils.i18n import Phrase, Text, UserError
+from utils.text.clean import clean
 from utils.text.codec import from_plain
 
 
@@ -46,9 +48,17 @@ class AttachedPrompt(Prompt):
             lambda: _status_line_of(state(), project, translator),
             InMemoryHistory(),
             typed_ahead=typed_ahead,
+            next_mode=lambda: self._go_round(link, state()["session"]),
         )
         self.draft = ""
         self._was_interrupted = False
+
+    def _go_round(self, link: ServerLink, session: str) -> None:
+        try:
+            line = f"{name_of(Commands.approve)} next"
+            link.request("POST", f"/api/sessions/{session}/command", line=line)
+        except UserError as problem:
+            self.show_above(f"  {clean(self._translator.render(problem.message))}")
 
     def read_until(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
         """Return the line; "" when interrupted, None when the person leaves."""

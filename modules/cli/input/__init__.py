@@ -12,6 +12,9 @@
                      behind an @.
 - pending_lines      The lines entered while a turn runs: in the queue of the session until they are
                      sent.
+- picked_line        Commands that are typed alone, with what is chosen for them from a list.
+- picker             A list below which one types to narrow it: arrows choose, Enter takes, Esc
+                     leaves.
 - plain_lines        Lines of a terminal that nothing is drawn on twice: the plain mode, for screen
                      readers.
 - prompt             The line where a person types: history, completion, several lines, and what
@@ -39,6 +42,7 @@ EXPORTS = {
     "keyboard": ["TypedAhead", "no_echo"],
     "line_completion": ["LineCompleter"],
     "pending_lines": ["PendingLines"],
+    "picked_line": ["picked_line"],
     "plain_lines": ["LineApprover", "PlainLines"],
     "prompt": ["Prompt"],
     "startup_questions": ["ask_choice", "ask_text", "ask_yes_no", "is_interactive"],

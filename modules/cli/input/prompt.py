@@ -12,8 +12,16 @@ from prompt_toolkit.application import get_app_session, run_in_terminal
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
+from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition, Filter, has_focus, to_filter
+from prompt_toolkit.filters import (
+    Condition,
+    Filter,
+    emacs_mode,
+    has_completions,
+    has_focus,
+    to_filter,
+)
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
@@ -42,6 +50,7 @@ STYLE = Style.from_dict(
         "bottom-toolbar": "noreverse",
         "bottom-toolbar.text": "ansibrightblack",
         "bottom-toolbar.warning": "ansiyellow",
+        "bottom-toolbar.mode": "ansicyan",
         "completion-menu": "noreverse bg:default",
         "completion-menu.completion": "bg:default fg:default",
         "completion-menu.completion.current": "bg:default fg:ansicyan bold noreverse",
@@ -55,7 +64,7 @@ class Prompt:
     """Reads what the person types; below it stands what *status_line* returns.
 
     What was typed *typed_ahead* comes first; *history* is what was typed before. *when_shown* is
-    called once, when the person can begin to type.
+    called once, when the person can begin to type. Shift-Tab calls *next_mode*.
     """
 
     def __init__(
@@ -66,12 +75,15 @@ class Prompt:
         history: History,
         *,
         typed_ahead: TypedAhead,
+        next_mode: Callable[[], object],
+        has_vim_keys: bool = False,
         when_shown: Callable[[], None] = lambda: None,
     ) -> None:
         self._translator = translator
         self._typed_ahead = typed_ahead
         self._is_leaving = False
         self._status_line = status_line
+        self._next_mode = next_mode
         self._shown_status: StyleAndTextTuples = []
         self._pastes = FoldedPastes(translator)
         self._session: PromptSession[str] = PromptSession(
@@ -84,12 +96,12 @@ class Prompt:
             enable_suspend=True,
             tempfile_suffix=".md",
             history=UnfoldedHistory(history, self._pastes),
-            key_bindings=line_key_bindings(
-                self._interrupt, lambda: self._typed_ahead.show_all(), self._pastes
-            ),
+            key_bindings=self._key_bindings(),
             bottom_toolbar=self._toolbar,
             input_processors=[PasteLabels(self._pastes), TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
+            vi_mode=has_vim_keys,
+            cursor=ModalCursorShapeConfig() if has_vim_keys else None,
             input=create_terminal_input(),
             output=create_terminal_output(),
         )
@@ -153,6 +165,18 @@ class Prompt:
         self._typed_ahead.add(b"".join(map(bytes_of_key, keys)))
         if any(press.key == Keys.ControlC for press in keys):
             self._typed_ahead.keep_interrupt()
+
+    def _key_bindings(self) -> KeyBindings:
+        keys = line_key_bindings(
+            self._interrupt, lambda: self._typed_ahead.show_all(), self._pastes
+        )
+
+        @keys.add("s-tab", filter=has_focus("DEFAULT_BUFFER") & ~has_completions)
+        def _go_round(_event: KeyPressEvent) -> None:
+            self._next_mode()
+            self.refresh()
+
+        return keys
 
     def _interrupt(self, event: KeyPressEvent) -> None:
         """Clear the line; leave when there is nothing to clear for the second time."""
@@ -218,7 +242,7 @@ def line_key_bindings(
         else:
             buffer.validate_and_handle()
 
-    @keys.add("escape", "enter", filter=in_line)
+    @keys.add("escape", "enter", filter=in_line & emacs_mode)
     @keys.add("c-j", filter=in_line)
     def _newline(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)

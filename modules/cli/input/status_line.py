@@ -16,6 +16,8 @@ from utils.text.clean import visible
 
 FIXED_PARTS = 2
 """Parts of the line that are never left out: the indent and the model."""
+_MODE_STYLES = {"guarded": "", "all": "class:bottom-toolbar.warning"}
+_MODE_STYLE = "class:bottom-toolbar.mode"
 
 
 def status_line_of(terminal: MainTerminal, translator: Translator) -> StyleAndTextTuples:
@@ -64,15 +66,23 @@ def status_line(
     ]
     style = "class:bottom-toolbar.warning" if is_practice else ""
     name = translator.render(phrase("practice model, no AI")) if is_practice else visible(model)
-    return [("", "  "), (style, name), *(("", f" · {fact}") for fact in facts)]
+    mode_style = {approval: _MODE_STYLES.get(approval, _MODE_STYLE)}
+    return [
+        ("", "  "),
+        (style, name),
+        *((mode_style.get(fact, ""), f" · {fact}") for fact in facts),
+    ]
 
 
 def fitting(line: StyleAndTextTuples, width: int) -> StyleAndTextTuples:
     """Return as much of *line* as fits in *width* cells, without the facts at its end that do not.
 
-    The first of them, the model, is always there.
+    The first of them, the model, is always there; so is a mode that is not the usual one.
     """
     parts = list(line)
-    while len(parts) > FIXED_PARTS and fragment_list_width(parts) > width:
-        parts.pop()
+    while fragment_list_width(parts) > width:
+        facts = [n for n, part in enumerate(parts) if n >= FIXED_PARTS and not part[0]]
+        if not facts:
+            break
+        del parts[facts[-1]]
     return parts

@@ -297,7 +297,7 @@ function modeButton(app) {
 }
 
 function approvalButton(app) {
-  const options = { guarded: t("guarded"), ask: t("ask"), "read-only": t("read-only"), all: t("never ask") };
+  const options = { guarded: t("guarded"), ask: t("ask"), plan: t("plan"), "read-only": t("read-only"), all: t("never ask") };
   const kept = h("option", { value: "kept" }, t("Always allowed …"));
   const select = h(
     "select",

@@ -127,7 +127,7 @@ def test_no_mode_and_no_other_pattern_lets_a_call_outside_through(
     approval = Approval(mode, lambda _tool, _arguments: None)
     approval.allow_always(pattern)
     decision = approval.decide(tool_named("run_command"), OUTSIDE)
-    assert decision.verdict == ("refuse" if mode == "read-only" else "ask")
+    assert decision.verdict == ("refuse" if approval.is_read_only else "ask")
     assert not covers(pattern, tool_named("run_command"), OUTSIDE)
 
 

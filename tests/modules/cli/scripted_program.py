@@ -38,6 +38,7 @@ from core.tools import Outcome, Risk, RunningTool, ToolError, tool
 from modules.ask_person import AskPerson
 from modules.assembly.terminal import attention_for
 from modules.cli.repl import run_repl
+from modules.plans import Plans
 from modules.translator import Translator
 from tests.declared_tools import SPECS
 from tests.scripted_model import Item, ScriptedModel, call_reply, calls_reply, terminal, text_reply
@@ -260,6 +261,12 @@ def scripts(folder: Path) -> dict[str, list[list[Item]]]:
             call_reply("ask_person", question="Which drink?", choices=["tea", "coffee"]),
             text_reply("Noted."),
         ],
+        "plan": [
+            call_reply("modify_file", path="src/a.py"),
+            text_reply("# Plan\n\n1. Change src/a.py\n2. Test it"),
+            call_reply("modify_file", path="src/a.py"),
+            text_reply("All of it is done."),
+        ],
         "hostile": [text_reply(f"safe {HOSTILE} end")],
         "retry": [
             [
@@ -304,7 +311,7 @@ def main(folder: Path, language: Any, count: int) -> int:
     files = ["src/报告 final.md", "src/a.py", *(f"deep/folder/file{n}.txt" for n in range(count))]
     late_news = LateNews()
     main_terminal = terminal(
-        features=[FakeTools(stop), AskPerson(), late_news],
+        features=[FakeTools(stop), AskPerson(), Plans(folder / "plans"), late_news],
         stop=stop,
         list_paths=lambda: files,
         is_practice=True,

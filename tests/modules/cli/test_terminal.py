@@ -22,6 +22,31 @@ def test_the_greeting_and_the_toolbar_say_what_holds(started: Terminal) -> None:
     assert screen.count("practice model, no AI") == 2
 
 
+def test_shift_tab_goes_round_the_approval_modes_and_one_key_does_the_plan(
+    started: Terminal, tmp_path: Path
+) -> None:
+    for mode in ("ask", "plan", "read-only", "all", "guarded", "ask", "plan"):
+        started.press("BTab")
+        started.wait_for_text(f" · {mode}")
+    started.press("plan it", "Enter")
+    screen = started.wait_for_text("1  Do it")
+    assert "In plan mode nothing is changed or run." in screen
+    [plan] = (tmp_path / "plans").iterdir()
+    assert plan.read_text().startswith("# Plan\n")
+    started.press("1")
+    screen = started.see_prompt_after("All of it is done.")
+    assert "src/a.py  +3 −1" in screen
+    assert "· guarded ·" in screen
+
+
+def test_the_mode_stands_below_the_line_in_a_narrow_window(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    terminal.start(tmp_path, width=40)
+    terminal.press("BTab", "BTab")
+    terminal.wait_for_text("practice model, no AI · fast · plan\n")
+
+
 def test_streamed_markdown_leaves_nothing_behind(started: Terminal, tmp_path: Path) -> None:
     started.press("slow", "Enter")
     started.wait_for_text("Ctrl-C stops")

@@ -84,7 +84,7 @@ class Args:
     def has_screen(self) -> bool:
         """Whether it is said on which screen to work."""
         has_text = self.task is not None or self.message is not None or self.tools is not None
-        return has_text or self.cli or self.web or self.attach
+        return has_text or self.cli or self.web or self.attach or self.plain
 
     @property
     def of_other_screens(self) -> list[str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from modules.cli.args import Args, parse
+from modules.translator import Translator
 from tests.modules.cli.terminal import ROOT, Terminal, create_files
 from tests.modules.cli.terminal import terminal as terminal  # fixture
 from tests.modules.cli.test_attention import wait_for_title
@@ -105,3 +107,9 @@ def test_the_help_names_it() -> None:
     command = [sys.executable, "main.py", "--help"]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "--plain" in shown.stdout
+
+
+def test_it_says_on_which_screen_to_work() -> None:
+    args = parse(["--plain"], Translator("en", {}), version=str)
+    assert isinstance(args, Args)
+    assert args.has_screen

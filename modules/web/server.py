@@ -44,6 +44,7 @@ from modules.web.api.settings_api import SettingsApi
 from modules.web.api.tools_api import ToolsApi
 from modules.web.api.why_api import WhyApi
 from modules.web.files.content import FileContents
+from modules.web.files.running_pages import RunningPages
 from modules.web.files.tree_listing import TreeListing
 from modules.web.files.watcher import FolderWatcher
 from modules.web.http.app import make_app, replay_page
@@ -217,7 +218,8 @@ class WebServer:
             lambda *arguments: replay_page(self.app, self._files, tools.specs)(*arguments),
             self._redactor,
         )
-        files = FilesApi(self._files, self._listing, self.registry, self._redactor)
+        pages = RunningPages(self._previews, self._files)
+        files = FilesApi(self._files, self._listing, self.registry, self._redactor, pages)
         why = self._first_terminal.features.find(Why)
         settings = self._first_terminal.features.find(SettingsCommand)
         server = ServerApi(

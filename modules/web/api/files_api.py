@@ -182,7 +182,7 @@ class FilesApi:
     @route(
         "POST",
         "/api/files/run",
-        "Make a link to an HTML file whose scripts run. It works once, in a browser on this machine.",
+        "Make a link to an HTML file whose scripts run. It works once, on this machine.",
         answer={"url": "The link, for a frame on our page."},
     )
     def run_page(self, path: _PATH) -> dict[str, Any]:

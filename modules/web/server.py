@@ -32,6 +32,7 @@ from modules.tool_tester.cases import ToolCases
 from modules.tool_tester.tester import ToolTester
 from modules.translator import Translator
 from modules.web.api.changes_api import ChangesApi
+from modules.web.api.figures_api import FiguresApi
 from modules.web.api.files_api import FilesApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
@@ -236,6 +237,7 @@ class WebServer:
         previews = PreviewApi(self.registry)
         return routes_of(
             *(server, sessions, api, models, pictures, changes, receipts, files, previews),
+            FiguresApi(self.registry, self._redactor),
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
             *([SettingsApi(settings)] if settings else []),

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.served_page import ServedPage, replies, send
+from tests.page.test_glass_prompt import reply
 from tests.page.test_views import faults
 from tests.scripted_model import text_reply
 
@@ -73,8 +74,10 @@ def test_figures_are_kept_as_csv(served_page: ServedPage) -> None:
 
 
 def test_the_bar_of_the_context_opens_what_the_model_read(served_page: ServedPage) -> None:
-    page = opened(served_page)
-    page.keyboard.press("Escape")
+    served_page.model.replies = [reply(served_page.model, "One.", hit=0, sent=1_000)]
+    page = served_page.open()
+    send(page, "begin")
+    expect(page.locator(".end")).to_have_count(1)
     page.locator(".statusbar").get_by_role("button", name="Details").click()
     bar = page.get_by_role("button", name="Show what the model read")
     expect(bar).to_be_visible()

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Marked } from "../../static/vendor/marked@18.2.1/marked.js";
 import { formulas } from "../../static/js/markdown/math_syntax.js";
-import { csv, numberOf } from "../../static/js/markdown/table_values.js";
+import { csv, numberOf } from "../../static/js/tables/table_values.js";
 
 const marked = new Marked(formulas);
 const found = (text) =>

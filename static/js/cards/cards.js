@@ -150,7 +150,7 @@ function runTables({ changes = [] }, host) {
   const paths = written.map(({ path }) => path).filter((path) => /\.[ct]sv$/i.test(path)).slice(0, 3);
   if (!paths.length || !host.app) return null;
   const place = h("div", {});
-  import("./run_tables.js").then(({ drawTables }) => drawTables(place, paths, host.openFile));
+  import("../tables/run_tables.js").then(({ drawTables }) => drawTables(place, paths, host.openFile));
   return place;
 }
 

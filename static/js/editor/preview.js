@@ -4,7 +4,7 @@ import { button, h } from "../lib/dom.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { rows } from "./csv.js";
-import { addTableTools } from "../markdown/table_tools.js";
+import { addTableTools } from "../tables/table_tools.js";
 import { enlargeable } from "../markdown/large.js";
 import { MarkdownWriter } from "../markdown/writer.js";
 import { api } from "../net/api.js";

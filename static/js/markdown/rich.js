@@ -13,7 +13,7 @@ export async function enrich(block) {
     ...block.querySelectorAll(what),
   ]);
   if (tables.length) {
-    const { addTableTools } = await import("./table_tools.js");
+    const { addTableTools } = await import("../tables/table_tools.js");
     tables.forEach(addTableTools);
   }
   if (found.length) {

@@ -6,8 +6,8 @@ import { icon } from "../lib/icons.js";
 import { money } from "../lib/format.js";
 import { request } from "../net/api.js";
 import { say, t } from "../i18n/translate.js";
-import { addTableTools } from "../markdown/table_tools.js";
-import { csv } from "../markdown/table_values.js";
+import { addTableTools } from "../tables/table_tools.js";
+import { csv } from "../tables/table_values.js";
 import { openDialog } from "../dialogs/dialog.js";
 import { barChart } from "./bar_chart.js";
 

@@ -3,7 +3,7 @@
 import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../i18n/translate.js";
-import { copyButton } from "./code_block.js";
+import { copyButton } from "../markdown/code_block.js";
 import { csv, numberOf } from "./table_values.js";
 
 const LEAST = 2; // rows that can stand in another order

@@ -3,7 +3,7 @@
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
 import { rows } from "../editor/csv.js";
-import { addTableTools } from "../markdown/table_tools.js";
+import { addTableTools } from "./table_tools.js";
 import { api } from "../net/api.js";
 import { t } from "../i18n/translate.js";
 

@@ -6,7 +6,7 @@ Commands about one subject (focus, notes, memory, …) stand in the feature of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast, get_args
 
 from core.cards import Alarm, Card, TableCard, TextCard
 from core.command_table import CommandTable
@@ -121,12 +121,14 @@ class Commands(Feature):
         return TableCard(phrase("Status"), rows, alarms=alarms)
 
     @command(
-        "/cost",
-        "Show the tokens and the cost of this session.",
+        "/cost [turn|session|day|model]",
+        "Show the tokens and the cost of this session, or of what you name.",
         is_concurrent=True,
         belongs_to_session=True,
     )
-    def cost(self, _: str) -> Card:
+    def cost(self, argument: str) -> Card:
+        if argument:
+            return self._figures(argument)
         thinking = self._context.features.costs.thinking_rows(self._context.mode)
         return TableCard(phrase("Cost"), (*self._cost_rows(), *thinking))
 
@@ -431,6 +433,19 @@ class Commands(Feature):
         rows += context.store.status()
         return [*rows, *context.features.status()]
 
+    def _figures(self, by: str) -> Card:
+        from core.conversation.figures import By, figures_by, figures_card  # for who asks only
+
+        if by not in get_args(By):
+            raise UserError(phrase("Say /cost turn, /cost session, /cost day or /cost model."))
+        context = self._context
+        kind: By = cast("By", by)
+        figures = figures_by(kind, context.store.spent(), context.session)
+        if not figures:
+            return TextCard(phrase("Nothing was spent yet."))
+        titles = {one.key: _title(context.store, one.key) for one in figures if by == "session"}
+        return figures_card(kind, figures, titles, context.yuan_per_dollar)
+
     def _cost_rows(self) -> list[Row]:
         usage = self._context.usage
         hits = 100 * usage.cache_hit_tokens / usage.prompt_tokens if usage.prompt_tokens else 0
@@ -454,6 +469,10 @@ class Commands(Feature):
         if usage.requests and not usage.cost_usd and not self._context.is_practice:
             return phrase("unknown: the settings have no price for this model")
         return in_money(usage.cost_usd, self._context.yuan_per_dollar)
+
+
+def _title(store: Store, session: str) -> str:
+    return store.info(session).title
 
 
 _MODE_NAMES = ", ".join(MODES)

@@ -39,7 +39,27 @@ const TAKEN = [
     entry: "codemirror.entry.mjs",
     also: /^@(codemirror|lezer|marijn)\/|^(crelt|style-mod|w3c-keyname)$/,
   },
+  {
+    name: "katex",
+    bundle: "katex",
+    copy: {
+      "dist/katex.min.css": "katex.css",
+      ...Object.fromEntries(fontsOf("katex/dist/fonts").map((name) => [`dist/fonts/${name}`, `fonts/${name}`])),
+    },
+  },
+  {
+    name: "mermaid",
+    entry: "mermaid.entry.mjs",
+    // A megabyte and a half for a layout that a diagram has to ask for, and formulas in labels.
+    without: /^(elkjs|katex)(\/|$)/,
+    format: "iife",
+  },
 ];
+
+/** The fonts in *folder*, in the one format that every browser of today reads. */
+function fontsOf(folder) {
+  return readdirSync(join(MODULES, folder)).filter((name) => name.endsWith(".woff2"));
+}
 
 const manifestOf = (name) => JSON.parse(readFileSync(join(MODULES, name, "package.json"), "utf8"));
 
@@ -65,18 +85,41 @@ function licences(names) {
   return [...owners].map(([text, who]) => `${who.join("\n")}\n\n${text}\n`).join(`\n${"-".repeat(78)}\n\n`);
 }
 
-async function bundle(entry, target) {
-  await build({
+/** Bundles *entry*; returns the names of the packages of which something is in it. */
+async function bundle(entry, target, { format = "esm", without } = {}) {
+  const { metafile } = await build({
     entryPoints: [entry],
     outfile: target,
     bundle: true,
     minify: true,
-    format: "esm",
+    format,
     target: "es2022",
     legalComments: "none",
     nodePaths: [MODULES],
     logLevel: "warning",
+    metafile: true,
+    plugins: without ? [leaveOut(without)] : [],
   });
+  const [{ inputs }] = Object.values(metafile.outputs);
+  const inside = Object.keys(inputs).map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
+  return [...new Set(inside.filter(Boolean))];
+}
+
+/** What matches *names* becomes a module that fails when it is used, and only then. */
+const leaveOut = (names) => ({
+  name: "leave-out",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: names }, ({ path }) => ({ path, namespace: "left-out" }));
+    onLoad({ filter: /.*/, namespace: "left-out" }, ({ path }) => ({
+      contents: `export default class { constructor() { throw new Error("${path} is left out"); } }`,
+    }));
+  },
+});
+
+/** The text of a file as it is kept: without what only its makers need, or formats of old browsers. */
+function kept(text, path) {
+  if (path.endsWith(".css")) return text.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, "");
+  return text.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, "\n");
 }
 
 async function take(wanted) {
@@ -86,12 +129,15 @@ async function take(wanted) {
   mkdirSync(folder, { recursive: true });
   for (const [from, to] of Object.entries(wanted.copy ?? {})) {
     mkdirSync(dirname(join(folder, to)), { recursive: true });
-    const text = readFileSync(join(MODULES, wanted.name, from), "utf8");
-    writeFileSync(join(folder, to), text.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, "\n"));
+    const data = readFileSync(join(MODULES, wanted.name, from));
+    writeFileSync(join(folder, to), to.endsWith(".woff2") ? data : kept(data.toString("utf8"), to));
   }
   if (wanted.bundle) await bundle(wanted.bundle, join(folder, `${wanted.bundle}.js`));
-  if (wanted.entry) await bundle(join(HERE, wanted.entry), join(folder, "codemirror.js"));
-  const inside = wanted.also ? packages().filter((each) => wanted.also.test(each)) : [wanted.name];
+  let inside = wanted.also ? packages().filter((each) => wanted.also.test(each)) : [wanted.name];
+  if (wanted.entry) {
+    const bundled = await bundle(join(HERE, wanted.entry), join(folder, `${name}.js`), wanted);
+    if (!wanted.also) inside = bundled;
+  }
   writeFileSync(join(folder, "LICENSE"), licences(inside.sort()));
   return { name, version, licence: license, folder: `${name}@${version}`, files: hashes(folder) };
 }

@@ -12,6 +12,8 @@
                    who comes late.
 - deltas           Deltas that follow each other closely, as one.
 - event_log        The newest packets of a session, for browsers that come back.
+- figures          Figures of what was spent: tokens, cache hits and cost, by turn, session, day and
+                   model.
 - history          The conversation kept whole: what was said, what it makes as a request, what is
                    still open.
 - message_queue    The messages that wait in a session: each is kept with it until what came of it
@@ -36,6 +38,7 @@ EXPORTS = {
     "context_window": ["ContextWindow", "record_tokens"],
     "delivery": ["Delivery"],
     "event_log": ["LogTruncated"],
+    "figures": ["By", "Spent", "figures_by", "figures_card"],
     "history": [
         "ASKED",
         "History",
@@ -46,6 +49,7 @@ EXPORTS = {
         "RESULTS_TRUNCATED",
         "REWIND_UNDONE",
         "REWOUND",
+        "SPENT",
         "SUMMARY",
         "TurnRecord",
         "effective_records",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from core.conversation.messages import Record
 from utils.i18n import Phrase, Text
+
+if TYPE_CHECKING:
+    from core.conversation.figures import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,9 @@ class Store(Protocol):
 
     def seconds(self, session: str) -> Mapping[int, float]:
         """Return how long each turn of *session* took, as far as it was kept."""
+
+    def spent(self) -> Sequence[Spent]:
+        """Return what each model call of all sessions took, the oldest session first."""
 
     def claim(self, session: str) -> None:
         """Take *session* for this process. Raises `UserError` when another one is running it."""

@@ -21,4 +21,5 @@
 EXPORTS = {
     "feature": ["Previews"],
     "gateway": ["PreviewGateway"],
+    "preview": ["Preview"],
 }

@@ -35,6 +35,8 @@ from utils.text.nearest import with_suggestion
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from core.conversation.figures import Spent
+
 _IN_USE = (
     "(turns > 0 OR EXISTS (SELECT 1 FROM json_each((SELECT json_extract("  # noqa: S608 - ours
     "data, '$.value') FROM event WHERE event.session = session.id AND kind = 'shift'"
@@ -174,6 +176,14 @@ class Sessions(Store):
         if not rows:
             self.info(session)
         return [(turn, load_record(data, session)) for turn, data in rows]
+
+    @with_recovery
+    def spent(self) -> Sequence[Spent]:
+        """Return what each model call of all sessions took, the oldest session first."""
+        from modules.sessions.spent_rows import read_spent  # for who asks for figures only
+
+        with self._database.reading() as connection:
+            return read_spent(connection)
 
     @with_recovery
     def length(self, session: str) -> int:

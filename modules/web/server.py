@@ -32,6 +32,7 @@ from modules.tool_tester.cases import ToolCases
 from modules.tool_tester.tester import ToolTester
 from modules.translator import Translator
 from modules.web.api.changes_api import ChangesApi
+from modules.web.api.figures_api import FiguresApi
 from modules.web.api.files_api import FilesApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
@@ -44,6 +45,7 @@ from modules.web.api.settings_api import SettingsApi
 from modules.web.api.tools_api import ToolsApi
 from modules.web.api.why_api import WhyApi
 from modules.web.files.content import FileContents
+from modules.web.files.running_pages import RunningPages
 from modules.web.files.tree_listing import TreeListing
 from modules.web.files.watcher import FolderWatcher
 from modules.web.http.app import make_app, replay_page
@@ -217,7 +219,8 @@ class WebServer:
             lambda *arguments: replay_page(self.app, self._files, tools.specs)(*arguments),
             self._redactor,
         )
-        files = FilesApi(self._files, self._listing, self.registry, self._redactor)
+        pages = RunningPages(self._previews, self._files)
+        files = FilesApi(self._files, self._listing, self.registry, self._redactor, pages)
         why = self._first_terminal.features.find(Why)
         settings = self._first_terminal.features.find(SettingsCommand)
         server = ServerApi(
@@ -234,6 +237,7 @@ class WebServer:
         previews = PreviewApi(self.registry)
         return routes_of(
             *(server, sessions, api, models, pictures, changes, receipts, files, previews),
+            FiguresApi(self.registry, self._redactor),
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
             *([SettingsApi(settings)] if settings else []),

@@ -9,6 +9,7 @@ from core.feature import name_of
 from modules.focus import Focus
 from modules.web.files import file_names
 from modules.web.files.content import MAX_FILE_BYTES, MAX_PATH_LENGTH, FileContents
+from modules.web.files.running_pages import RunningPages
 from modules.web.files.tree_listing import DEFAULT_COUNT, TreeListing
 from modules.web.http.errors import ApiError
 from modules.web.http.params import Bounds, Verbatim
@@ -42,11 +43,13 @@ class FilesApi:
         listing: TreeListing,
         registry: SessionRegistry,
         redactor: PageRedactor,
+        pages: RunningPages,
     ) -> None:
         self._files = files
         self._listing = listing
         self._registry = registry
         self._redactor = redactor
+        self._pages = pages
 
     @route(
         "GET",
@@ -168,10 +171,22 @@ class FilesApi:
             raise ApiError("unsupported", message)
         _, data = self._files.content(path)
         policy = _ACTIVE_CSP if media_type in file_names.ACTIVE_TYPES else _PASSIVE_CSP
-        headers = {"Content-Disposition": "inline", "Content-Security-Policy": policy}
+        headers = {
+            **{"Content-Disposition": "inline", "Content-Security-Policy": policy},
+            **{"Accept-Ranges": "bytes"},
+        }
         return BinaryResponse(
             data, {"Content-Type": media_type + _charset(media_type, data), **headers}
         )
+
+    @route(
+        "POST",
+        "/api/files/run",
+        "Make a link to an HTML file whose scripts run. It works once, on this machine.",
+        answer={"url": "The link, for a frame on our page."},
+    )
+    def run_page(self, path: _PATH) -> dict[str, Any]:
+        return {"url": self._pages.link(path)}
 
     @route("GET", "/api/files/download", "Download a file.")
     def download(self, path: _PATH) -> BinaryResponse:

@@ -8,6 +8,9 @@
                 lines.
 - git_status    Git's status of the files: changed, new or in conflict, queried without running repo
                 code.
+- running_pages
+                HTML files of the project, run: each on an origin of its own, beside the files of
+                its folder.
 - stat_cache    Cache of stats: is a file or folder still as it was when it was last sent to
                 somebody?
 - tree_listing  Listing of files for the page's tree: a window of one folder at a time.
@@ -17,6 +20,7 @@
 EXPORTS = {
     "content": ["FileContents", "MAX_FILE_BYTES", "MAX_PATH_LENGTH", "MAX_TEXT_BYTES"],
     "file_names": ["ACTIVE_TYPES", "media_type"],
+    "running_pages": ["RunningPages"],
     "stat_cache": ["Stamp", "StatCache", "stamp_of"],
     "tree_listing": ["DEFAULT_COUNT", "TreeListing"],
     "watcher": ["FolderWatcher", "MAX_WATCHED"],

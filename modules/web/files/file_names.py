@@ -12,7 +12,8 @@ MEDIA_TYPES = {
     **{"webp": "image/webp", "avif": "image/avif", "bmp": "image/bmp", "ico": "image/x-icon"},
     **{"svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html", "htm": "text/html"},
     **{"mp3": "audio/mpeg", "ogg": "audio/ogg", "wav": "audio/wav", "flac": "audio/flac"},
-    **{"mp4": "video/mp4", "webm": "video/webm"},
+    **{"m4a": "audio/mp4", "oga": "audio/ogg", "opus": "audio/ogg"},
+    **{"mp4": "video/mp4", "m4v": "video/mp4", "webm": "video/webm", "ogv": "video/ogg"},
 }
 """The media types a browser may show, by the ending of the name. Nothing else is ever shown."""
 ACTIVE_TYPES = ("text/html", "image/svg+xml")
@@ -21,7 +22,15 @@ ACTIVE_TYPES = ("text/html", "image/svg+xml")
 LANGUAGES = {
     **{"py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript"},
     **{"cjs": "javascript", "jsx": "javascript", "ts": "typescript", "tsx": "typescript"},
-    **{"json": "json", "jsonl": "json", "html": "html", "htm": "html", "svg": "xml", "xml": "xml"},
+    **{
+        "json": "json",
+        "jsonl": "json",
+        "ipynb": "json",
+        "html": "html",
+        "htm": "html",
+        "svg": "xml",
+        "xml": "xml",
+    },
     **{"css": "css", "scss": "css", "md": "markdown", "markdown": "markdown", "sh": "shell"},
     **{"bash": "shell", "zsh": "shell", "yml": "yaml", "yaml": "yaml", "toml": "toml"},
     **{"ini": "ini", "cfg": "ini", "sql": "sql", "c": "c", "h": "c", "cpp": "cpp", "cc": "cpp"},

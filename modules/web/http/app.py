@@ -163,12 +163,20 @@ def _response(route: Route, result: Any) -> Response:
         case None:
             return Response(status=route.status)
         case BinaryResponse(data, headers):
-            return Response(data, headers=headers)
+            return _in_part(Response(data, headers=headers))
         case EventStream(items):
             headers = {"X-Accel-Buffering": "no"}
             return Response(_sse_lines(items), mimetype="text/event-stream", headers=headers)
         case _:
             return _json_response(result, route.status)
+
+
+def _in_part(response: Response) -> Response:
+    """Return *response*, or the range of it that is asked for, where it says that it has ranges."""
+    if "Accept-Ranges" in response.headers:
+        length = response.content_length
+        response.make_conditional(request.environ, accept_ranges=True, complete_length=length)
+    return response
 
 
 def _json_response(value: Any, status: int) -> Response:

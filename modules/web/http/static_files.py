@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+from base64 import b64encode
 from collections.abc import Iterator
 from mimetypes import guess_type
 from pathlib import Path
@@ -17,6 +19,12 @@ from werkzeug.security import safe_join
 
 from modules.web.http.stylesheets import stylesheet
 
+_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+_FRAME_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src {script} blob:; "
+    "style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'self'"
+)
+"""Of a page in `static/frames`, for what is foreign: it has no origin, and reaches nothing."""
 IMMUTABLE = "private, max-age=31536000, immutable"
 
 
@@ -48,6 +56,8 @@ class StaticFiles:
         except (OSError, ValueError):  # ValueError: a NUL
             abort(404)
         response = Response(data, mimetype=guess_type(name)[0] or "application/octet-stream")
+        if name.endswith(".html"):
+            response.headers["Content-Security-Policy"] = _frame_policy(data)
         response.cache_control.no_cache = True
         response.set_etag(hashlib.sha256(data).hexdigest()[:32])
         return response.make_conditional(request)  # type: ignore[return-value]
@@ -55,6 +65,12 @@ class StaticFiles:
     def add_to(self, app: Flask) -> None:
         app.add_url_rule("/static/<path:name>", "static", self.serve_uncached)
         app.add_url_rule("/static/v-<stamp>/<path:name>", "kept static", self.serve)
+
+
+def _frame_policy(page: bytes) -> str:
+    """Return the policy of *page*, in which only the scripts that stand in it run, and blobs."""
+    hashes = (b64encode(hashlib.sha256(text).digest()).decode() for text in _SCRIPT.findall(page))
+    return _FRAME_POLICY.format(script=" ".join(f"'sha256-{each}'" for each in hashes))
 
 
 def _contents(path: Path) -> bytes:

@@ -130,6 +130,7 @@ function runCard(card, host) {
       ? outputView(card.output, { head: 100, tail: 60 })
       : h("p", { class: "muted no-output", text: t("No output.") }),
     ...(card.pictures ?? []).map(({ path }) => pictureMark(path, host)),
+    runTables(card, host),
     card.changes?.length
       ? h("p", { class: "changed" }, ...card.changes.flatMap((change) => [changeMark(change, host), " "]))
       : null,
@@ -141,6 +142,16 @@ function runCard(card, host) {
       why && h("span", { class: "why-ended", text: facts.length ? ` · ${why}` : why }),
     ),
   );
+}
+
+/** A place for the tables that a run has written; null for none. */
+function runTables({ changes = [] }, host) {
+  const written = changes.filter(({ kind }) => kind === "created" || kind === "modified");
+  const paths = written.map(({ path }) => path).filter((path) => /\.[ct]sv$/i.test(path)).slice(0, 3);
+  if (!paths.length || !host.app) return null;
+  const place = h("div", {});
+  import("../tables/run_tables.js").then(({ drawTables }) => drawTables(place, paths, host.openFile));
+  return place;
 }
 
 function pictureMark(path, host) {

@@ -122,7 +122,7 @@ export class FileView {
     else if (file.hash !== this.#base.hash) await this.#mergeWith(file.text, file.hash);
     this.bar.previewButton.hidden = !kind;
     this.bar.whyButton.hidden = false;
-    if ((kind === "csv" || kind === "image") && !this.#wantedLine) this.#togglePreview();
+    if (["csv", "image", "notebook"].includes(kind) && !this.#wantedLine) this.#togglePreview();
   }
 
   async #openEditor(file, text) {
@@ -212,8 +212,7 @@ export class FileView {
   }
 
   #preview(kind, text) {
-    const openFile = (path) => this.app.emit("open", { path });
-    this.body.replaceChildren(preview(kind, this.path, text, openFile));
+    this.body.replaceChildren(preview(kind, this.path, text, this.app));
   }
 
   #togglePreview() {

@@ -1,8 +1,11 @@
 // Files that say more as a picture than as text.
 
-import { h } from "../lib/dom.js";
+import { button, h } from "../lib/dom.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
 import { rows } from "./csv.js";
+import { addTableTools } from "../tables/table_tools.js";
+import { enlargeable } from "../markdown/large.js";
 import { MarkdownWriter } from "../markdown/writer.js";
 import { api } from "../net/api.js";
 import { t } from "../i18n/translate.js";
@@ -13,8 +16,9 @@ const KINDS = {
   html: /\.html?$/i,
   markdown: /\.(md|markdown)$/i,
   csv: /\.(csv|tsv)$/i,
-  audio: /\.(mp3|ogg|wav|flac)$/i,
-  video: /\.(mp4|webm)$/i,
+  audio: /\.(mp3|ogg|oga|opus|m4a|wav|flac)$/i,
+  video: /\.(mp4|m4v|webm|ogv)$/i,
+  notebook: /\.ipynb$/i,
 };
 
 /** @param {string} path @returns {string} "" when there is none */
@@ -24,22 +28,25 @@ export const previewKind = (path) => Object.keys(KINDS).find((kind) => KINDS[kin
  * @param {string} kind
  * @param {string} path
  * @param {string} text of the file, for those that are drawn from it
- * @param {(path: string) => void} openFile
+ * @param {import("../app.js").App} app
  */
-export function preview(kind, path, text, openFile) {
+export function preview(kind, path, text, app) {
+  const openFile = (other) => app.emit("open", { path: other });
   const source = api.rawAddress(path);
   const name = visible(nameOf(path));
   switch (kind) {
     case "image":
-      return h("div", { class: "preview image" }, h("img", { src: source, alt: name }));
+      return h("div", { class: "preview image" }, enlargeable(h("img", { src: source, alt: name })));
     case "pdf":
       return h("iframe", { class: "preview", src: source, title: name });
     case "html":
-      return h("iframe", { class: "preview", src: source, title: name, sandbox: "" });
+      return htmlPage(app, path, h("iframe", { class: "preview", src: source, title: name, sandbox: "" }));
     case "audio":
       return h("div", { class: "preview" }, h("audio", { src: source, controls: true, "aria-label": name }));
     case "video":
       return h("div", { class: "preview" }, h("video", { src: source, controls: true, "aria-label": name }));
+    case "notebook":
+      return notebook(text, path, openFile);
     case "csv":
       return csvTable(text, name);
     default:
@@ -53,21 +60,44 @@ function markdown(text, path, openFile) {
   return h("div", { class: "preview padded" }, writer.element);
 }
 
+/** Cells as soon as what draws them is there. */
+function notebook(text, path, openFile) {
+  const place = h("div", { class: "preview padded notebook" });
+  import("./notebook.js").then(({ drawNotebook }) => drawNotebook(place, text, path, openFile));
+  return place;
+}
+
+/** The page as *frame* shows it, without its scripts, and the way to run them. */
+function htmlPage(app, path, frame) {
+  const run = button({ class: "small" }, icon("play"), t("Run its scripts"));
+  const words = h("span", { class: "muted", text: t("Shown without its scripts.") });
+  const bar = h("div", { class: "html-bar" }, words, run);
+  const element = h("div", { class: "html-preview" }, bar, frame);
+  run.addEventListener("click", async () => {
+    run.disabled = true;
+    const { runPage } = await import("./running_page.js");
+    const running = await runPage(app, path);
+    run.disabled = false;
+    if (!running) return;
+    frame.replaceWith(running);
+    run.replaceChildren(icon("refresh"), t("Run it again"));
+    words.textContent = t("Its scripts run on an origin of their own, and reach no network.");
+    frame = running;
+  });
+  return element;
+}
+
 function csvTable(text, name) {
   const [head = [], ...body] = rows(text);
-  return h(
-    "div",
-    { class: "preview wide", tabIndex: 0, role: "group", "aria-label": t("Table") },
-    h(
-      "table",
-      { class: "csv" },
-      h("caption", { class: "offscreen", text: name }),
-      h("thead", {}, h("tr", {}, ...head.map((cell) => h("th", { scope: "col", text: visible(cell) })))),
-      h(
-        "tbody",
-        {},
-        ...body.map((row) => h("tr", {}, ...row.map((cell) => h("td", { text: visible(cell) })))),
-      ),
-    ),
+  const table = h(
+    "table",
+    { class: "csv" },
+    h("caption", { class: "offscreen", text: name }),
+    h("thead", {}, h("tr", {}, ...head.map((cell) => h("th", { scope: "col", text: visible(cell) })))),
+    h("tbody", {}, ...body.map((row) => h("tr", {}, ...row.map((cell) => h("td", { text: visible(cell) }))))),
   );
+  const frame = h("div", { class: "wide", tabIndex: 0, role: "group", "aria-label": t("Table") }, table);
+  const element = h("div", { class: "preview" }, frame);
+  addTableTools(table);
+  return element;
 }

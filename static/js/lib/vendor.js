@@ -11,3 +11,7 @@ export const loadHighlight = () => import("../../vendor/highlight.js@11.12.0/cor
 
 /** @param {string} name one of the files in `languages/` */
 export const loadSyntax = (name) => import(`../../vendor/highlight.js@11.12.0/languages/${name}.js`);
+
+export const loadKatex = () => import("../../vendor/katex@0.19.1/katex.js");
+export const katexStyles = () => new URL("../../vendor/katex@0.19.1/katex.css", import.meta.url).href;
+export const mermaidScript = () => new URL("../../vendor/mermaid@12.3.0/mermaid.js", import.meta.url).href;

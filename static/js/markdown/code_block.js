@@ -18,22 +18,22 @@ export function codeBlock(text, language, { node, title = "", copied = text } = 
   const copy = copyButton(() => (node ? node.data : copied));
   return h(
     "figure",
-    { class: "code" },
+    { class: "code", data: { language } },
     h("figcaption", {}, h("span", { text: title || language || t("text") }), copy),
     h("pre", { tabIndex: 0, "aria-label": t("Code") }, code),
   );
 }
 
-/** @param {() => string} textOf */
-export function copyButton(textOf) {
-  const copy = button({ class: "quiet tiny", title: t("Copy"), "aria-label": t("Copy") }, icon("copy"));
+/** @param {() => string} textOf @param {string} [words] that say what is copied */
+export function copyButton(textOf, words = t("Copy")) {
+  const copy = button({ class: "quiet tiny", title: words, "aria-label": words }, icon("copy"));
   copy.addEventListener("click", async () => {
     const isCopied = await navigator.clipboard.writeText(textOf()).then(
       () => true,
       () => fallbackCopy(textOf()),
     );
-    copy.replaceChildren(icon(isCopied ? "check" : "alert"));
-    setTimeout(() => copy.replaceChildren(icon("copy")), 1500);
+    copy.firstChild.replaceWith(icon(isCopied ? "check" : "alert"));
+    setTimeout(() => copy.firstChild.replaceWith(icon("copy")), 1500);
   });
   return copy;
 }

@@ -92,10 +92,11 @@ export const takePictures = (/** @type {(path: string) => string} */ from) => (a
  * file that *markdown* is; null if it is something that was said
  */
 export function markdownReady() {
-  loading ??= Promise.all([loadMarked(), loadPurify()]).then(([{ Marked }, { default: purify }]) => {
+  loading ??= Promise.all([loadMarked(), loadPurify(), import("./math_syntax.js")]).then((loaded) => {
+    const [{ Marked }, { default: purify }, { formulas }] = loaded;
     purify.addHook("afterSanitizeAttributes", tame);
-    const file = new Marked({ gfm: true, tokenizer: { def: noFootnote } });
-    const talk = new Marked({
+    const file = new Marked(formulas, { gfm: true, tokenizer: { def: noFootnote } });
+    const talk = new Marked(formulas, {
       gfm: true,
       tokenizer: { def: noFootnote },
       renderer: { html: shownMarkup },

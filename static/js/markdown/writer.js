@@ -32,6 +32,7 @@ function drawWaiting() {
   }
 }
 
+const RICH = "img, table, code.formula, code.displayed-formula, [data-language=mermaid], [data-language=math]";
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)\n?/;
 
 export class MarkdownWriter {
@@ -99,6 +100,7 @@ export class MarkdownWriter {
     const block = this.open;
     block.append(outlined(this.#render(markdown), this.#above));
     finished(block).hidden = false;
+    if (block.querySelector(RICH)) import("./rich.js").then(({ enrich }) => enrich(block));
     this.open = h("div", { class: "block" });
     block.after(this.open);
   }

@@ -38,6 +38,7 @@ export async function openStatusSheet(app) {
   );
   const others = [
     sheet(t("Prompt …"), async () => (await import("./prompt_sheet.js")).openPromptSheet(app)),
+    sheet(t("Figures …"), async () => (await import("./figures_sheet.js")).openFigures(app)),
     sheet(t("Tools …"), async () => (await import("../tools/tools_sheet.js")).openToolsSheet(app)),
     sheet(t("Always allowed …"), async () => (await import("../approval/kept_sheet.js")).openKeptSheet(app)),
     sheet(t("Settings …"), async () => (await import("../settings/settings_sheet.js")).openSettings(app)),
@@ -63,11 +64,28 @@ export async function openStatusSheet(app) {
     ),
   );
   const dialog = openDialog(t("Session"), "sheet status-sheet", [
+    sessionState ? contextBar(sessionState.context) : null,
     h("ul", { class: "legend" }, ...rows),
     focus.length ? h("ul", { class: "focus-list" }, ...focus) : null,
     drawCard(ack.card, { openFile: () => {} }),
     h("div", { class: "buttons" }, ...others, compact),
   ]);
+
+  /** What fills the context, by part; pressed, it opens what the model read. */
+  function contextBar({ used, limit, parts = {} }) {
+    const words = t("Context: {used} of {limit} tokens ({part} %)", { used, limit, part: ((100 * used) / limit).toFixed(1) });
+    const click = async () => {
+      dialog.close();
+      (await import("./prompt_sheet.js")).openPromptSheet(app);
+    };
+    const bar = button(
+      { class: "context-whole", title: t("Show what the model read"), "aria-label": `${words}. ${t("Show what the model read")}`, on: { click } },
+      ...Object.keys(PARTS).map((part) => h("span", { class: `part ${part}` })),
+    );
+    for (const [at, part] of Object.keys(PARTS).entries())
+      bar.children[at].style.width = `${Math.min(100, (100 * (parts[part] ?? 0)) / limit)}%`;
+    return h("div", {}, bar, h("p", { class: "muted", text: words }));
+  }
 
   /** A button that opens another sheet in the place of this one. */
   function sheet(words, open) {

@@ -121,8 +121,8 @@ sys.exit(main(folder, "en", 1))
 """
 BETWEEN = """
 typed = repl._lines_from_prompt
-def held(*arguments):
-    for line in typed(*arguments):
+def held(*arguments, **options):
+    for line in typed(*arguments, **options):
         yield line
         wait()
 repl._lines_from_prompt = held

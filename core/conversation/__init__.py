@@ -46,6 +46,7 @@ EXPORTS = {
         "RESULTS_TRUNCATED",
         "REWIND_UNDONE",
         "REWOUND",
+        "SPENT",
         "SUMMARY",
         "TurnRecord",
         "effective_records",

@@ -14,7 +14,8 @@ from utils.i18n import Phrase, Text
 class SessionInfo:
     """A line of the session list; times are seconds since the epoch.
 
-    *updated* is when somebody last worked in it; opening it is no work.
+    *updated* is when somebody last worked in it; opening it is no work. *unread*: a turn ended
+    while nobody looked. *cost_usd* is what its model calls cost.
     """
 
     id: str
@@ -25,6 +26,10 @@ class SessionInfo:
     turns: int
     parent: str = ""
     archived: bool = False
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    unread: bool = False
+    cost_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

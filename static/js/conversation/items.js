@@ -42,11 +42,19 @@ export const ITEMS = Object.keys(VIEWS);
 /** Resolves when replies can be drawn as they will stay, or never could. */
 export const itemsReady = markdownReady().catch(() => null);
 
+/** Sees to it that a change stands once: in the talk, or in the list of changes beside it. */
+export function followChanges(app, list) {
+  const look = () => {
+    for (const call of list.querySelectorAll(".call[data-kind=diff]")) call.dispatchEvent(new Event("beside"));
+  };
+  for (const name of ["watch", "shown", "opened", "pane"]) app.on(name, () => queueMicrotask(look));
+}
+
 /** @param {any} item @param {Host} host */
 export const itemView = (item, host) => VIEWS[item.kind](item, host);
 
 function textView(item, host) {
-  const writer = new MarkdownWriter((path) => host.openFile(path));
+  const writer = new MarkdownWriter((path, line) => host.openFile(path, line));
   const element = h("article", { class: "reply", "aria-label": "Onefold" }, writer.element);
   let shown = null;
   const update = (changed) => {

@@ -47,15 +47,15 @@ function chord(event, app, parts) {
   if (altKey && !ctrlKey && !metaKey)
     return (
       {
-        ArrowUp: () => jump(-1),
-        ArrowDown: () => jump(1),
+        ArrowUp: () => moves(({ jump }) => jump(-1)),
+        ArrowDown: () => moves(({ jump }) => jump(1)),
         KeyN: app.startSession,
         KeyQ: () => app.emit("quote"),
         KeyM: () => app.emit("note-selection"),
       }[code] ?? null
     );
   if (event.key === "F2" && !isWriting(event)) return () => app.emit("rename");
-  if (event.key === "F6") return () => nextPart(parts, shiftKey ? -1 : 1);
+  if (event.key === "F6") return () => moves(({ nextPart }) => nextPart(parts, shiftKey ? -1 : 1));
   if (event.key === "Escape") return escape(event, app, parts);
   return null;
 }
@@ -78,25 +78,7 @@ function escape(event, app, parts) {
   return app.state.sessionState?.running ? app.stop : () => parts.composer.focus();
 }
 
-/** Goes to the message before or after what is at the top of the view. */
-function jump(by) {
-  const log = document.querySelector(".log");
-  const tops = [...log.querySelectorAll(".person")].map((message) => message.offsetTop);
-  const at = log.scrollTop + 16;
-  const next = by > 0 ? tops.find((top) => top > at + 8) : tops.findLast((top) => top < at - 8);
-  log.scrollTo({ top: next === undefined ? (by > 0 ? log.scrollHeight : 0) : next - 16 });
-}
-
-function nextPart({ tree, conversation, composer, pane }, by) {
-  const order = [
-    [tree.element, () => tree.focus()],
-    [conversation.element, () => conversation.focus()],
-    [composer.element, () => composer.focus()],
-    [pane.element, () => pane.element.querySelector("button")?.focus()],
-  ];
-  const at = order.findIndex(([element]) => element.contains(document.activeElement));
-  order[(at + by + order.length) % order.length][1]();
-}
+const moves = (work) => import("./moves.js").then(work);
 
 async function showShortcuts() {
   const { openShortcuts } = await import("./shortcuts_sheet.js");

@@ -22,6 +22,10 @@ export function layout(app, parts) {
   const element = h("div", { class: "page" }, topBar, main, status, tabs.element);
   let isSideOpen = remembered("side") !== "0";
   let isPaneOpen = remembered("pane") !== "0" && !NARROW.matches;
+  let isFilled = remembered("filled") === "1"; // the pane has something to show: as it was last, until it is known
+  let isAsked = false; // the person wants to see it all the same
+  let openFiles = 0;
+  const isPaneShown = () => isPaneOpen && (isFilled || isAsked || openFiles > 0);
   let hasSession = false;
   let shown = "chat";
   let paneTab = "changes"; // or "files", while the pane shows one
@@ -29,7 +33,7 @@ export function layout(app, parts) {
   function draw() {
     const phone = PHONE.matches;
     element.classList.toggle("no-side", !phone && !isSideOpen);
-    element.classList.toggle("no-pane", !phone && !isPaneOpen);
+    element.classList.toggle("no-pane", !phone && !isPaneShown());
     attribute(element, "data-shown", phone ? shown : null);
     tabs.update(shown === "changes" ? paneTab : shown);
     for (const [name, part] of Object.entries({ files: side, chat, changes: pane })) {
@@ -44,7 +48,7 @@ export function layout(app, parts) {
     draw();
   });
   app.on("pane", (open) => {
-    isPaneOpen = open ?? !isPaneOpen;
+    isPaneOpen = isAsked = open ?? !isPaneShown();
     if (!NARROW.matches) remember("pane", isPaneOpen ? null : "0");
     if (PHONE.matches) shown = isPaneOpen ? "changes" : "chat";
     draw();
@@ -58,13 +62,26 @@ export function layout(app, parts) {
     paneTab = path ? "files" : "changes";
     draw();
   });
+  app.on("opened", (count) => {
+    if (openFiles && !count) isAsked = false;
+    openFiles = count;
+    draw();
+  });
+  app.subscribe(({ session, sessionState, marks, marksOf }) => {
+    const isKnown = sessionState && (!sessionState.changes || marksOf === session);
+    const isNow = isKnown ? Boolean(marks.length || sessionState.todos?.length) : isFilled;
+    if (isNow === isFilled) return;
+    isFilled = isNow;
+    remember("filled", isFilled ? "1" : null);
+    draw();
+  });
   app.on("reveal", () => {
     if (PHONE.matches) shown = "files";
     else isSideOpen = true;
     draw();
   });
   app.on("asked", () => {
-    if (PHONE.matches || !OVERLAID.matches || !isPaneOpen) return;
+    if (PHONE.matches || !OVERLAID.matches || !isPaneShown()) return;
     if (pane.contains(document.activeElement)) app.notice(t("Your answer is needed."));
     else app.emit("pane", false);
   });
@@ -85,7 +102,7 @@ export function layout(app, parts) {
       draw();
     });
   draw();
-  return { element, isPhone: () => PHONE.matches, isOverlay: () => OVERLAID.matches && isPaneOpen };
+  return { element, isPhone: () => PHONE.matches, isOverlay: () => OVERLAID.matches && isPaneShown() };
 }
 
 function phoneTabs(app) {

@@ -65,9 +65,15 @@ INFO_COLUMNS = (
 
 
 def info_of(row: tuple[Any, ...]) -> SessionInfo:
-    *known, archived, pinned, tags, unread, cost_usd = row
-    marks = bool(archived), bool(pinned), load_tags(tags), bool(unread)
-    return SessionInfo(*known, *marks, cost_usd)
+    archived, pinned, tags, unread, cost_usd = row[-5:]
+    return SessionInfo(
+        *row[:-5],
+        archived=bool(archived),
+        pinned=bool(pinned),
+        tags=load_tags(tags),
+        unread=bool(unread),
+        cost_usd=cost_usd,
+    )
 
 
 def last_words(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:

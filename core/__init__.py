@@ -147,6 +147,7 @@ EXPORTS = {
     "model_choice": ["described", "served"],
     "observer": ["Observer"],
     "redaction": ["map_strings"],
+    "session": ["NamedModel"],
     "session_choice": ["SessionChoice"],
     "tool_spec": ["OUTSIDE", "OtherNames", "ToolSpec", "first_line"],
     "tool_switches": ["ToolSwitches"],

@@ -11,7 +11,7 @@ const FRAMES = 8; // that are waited for at most
 /** @param {import("../app.js").App} app */
 export function conversation(app) {
   const host = {
-    openFile: (path, line) => app.emit("open", { path: inProject(path), line }),
+    openFile: (path, line) => app.emit("open", { path, line }),
     resend: (turn, text, pictures) => app.fork(turn, text, pictures),
     pictureAddress: (digest) => api.pictureAddress(app.state.session, digest),
     fork: (turn) => app.fork(turn + 1, ""),
@@ -19,8 +19,6 @@ export function conversation(app) {
     undo: app.undo,
     app,
   };
-  /** A program names a file by its whole path, or from where it runs. */
-  const inProject = (path) => path.replace(`${app.state.status?.root}/`, "").replace(/^(\.\/)+/, "");
   const older = button({ class: "older", hidden: true, on: { click: loadOlder } }, t("Show earlier turns"));
   const list = h("div", { class: "items" });
   const pending = h("div", { class: "pending" });
@@ -40,12 +38,6 @@ export function conversation(app) {
     { class: "log", role: "log", "aria-label": t("Conversation"), "aria-live": "off", tabIndex: 0 },
     content,
   );
-  log.addEventListener("click", (event) => {
-    const place = event.target.closest("a.place");
-    if (!place || event.defaultPrevented) return;
-    event.preventDefault();
-    host.openFile(place.dataset.path, Number(place.dataset.line));
-  });
   const pill = button({ class: "pill", hidden: true });
   const autoScroll = new AutoScroll(log, content, pill);
   const element = h("div", { class: "conversation" }, log, pill);
@@ -57,9 +49,9 @@ export function conversation(app) {
   let marks = null;
   let outbox = 0;
   let welcomed; // the approval mode that the welcome speaks of
-  import("./items.js").then(async ({ followChanges, itemView, itemsReady, shown, stable, workingWords }) => {
+  import("./items.js").then(async ({ followPlaces, itemView, itemsReady, shown, stable, workingWords }) => {
     await itemsReady;
-    followChanges(app, list);
+    followPlaces(app, log);
     const items = keyed(
       list,
       (item) => item.key,

@@ -15,8 +15,12 @@ const NARROW = matchMedia("(max-width: 1024px)"); // it is closed until it is as
  */
 export function layout(app, parts) {
   const { topBar, side, chat, pane, status } = parts;
-  const left = splitter(app, t("Width of the file tree"), "--side-width", 180, 520, 1);
-  const right = splitter(app, t("Width of the pane"), "--pane-width", 300, 1100, -1);
+  const left = place("--side-width");
+  const right = place("--pane-width");
+  import("./splitter.js").then(({ splitter }) => {
+    splitter(left, t("Width of the file tree"), "--side-width", 180, 520, 1);
+    splitter(right, t("Width of the pane"), "--pane-width", 300, 1100, -1);
+  });
   const tabs = phoneTabs(app);
   const main = h("main", { class: "columns" }, side, left, chat, right, pane);
   const element = h("div", { class: "page" }, topBar, main, status, tabs.element);
@@ -141,56 +145,9 @@ function phoneTabs(app) {
   };
 }
 
-/** A line between columns that is dragged, or moved by the arrow keys. */
-function splitter(app, label, property, least, most, direction) {
-  const root = document.documentElement;
-  let width = Number(remembered(property)) || 0;
-  const bar = h("div", {
-    class: "splitter",
-    role: "separator",
-    tabIndex: 0,
-    "aria-label": label,
-    "aria-orientation": "vertical",
-    "aria-valuemin": least,
-    "aria-valuemax": most,
-  });
-  const set = (wanted) => {
-    width = Math.round(Math.max(least, Math.min(most, wanted, innerWidth * 0.6)));
-    root.style.setProperty(property, `${width}px`);
-    bar.setAttribute("aria-valuenow", String(width));
-  };
-  const now = () =>
-    width ||
-    Math.round(
-      (direction > 0 ? bar.previousElementSibling : bar.nextElementSibling).getBoundingClientRect().width,
-    );
-  if (width) set(width);
-  else bar.setAttribute("aria-valuenow", String(least));
-  bar.addEventListener("pointerdown", (event) => {
-    const start = { x: event.clientX, width: now() };
-    bar.setPointerCapture(event.pointerId);
-    const move = (moved) => set(start.width + direction * (moved.clientX - start.x));
-    bar.addEventListener("pointermove", move);
-    bar.addEventListener(
-      "pointerup",
-      () => {
-        bar.removeEventListener("pointermove", move);
-        remember(property, String(width));
-      },
-      { once: true },
-    );
-  });
-  bar.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 16, ArrowLeft: -16 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    set(now() + direction * by);
-    remember(property, String(width));
-  });
-  bar.addEventListener("dblclick", () => {
-    width = 0;
-    root.style.removeProperty(property);
-    remember(property, null);
-  });
-  return bar;
+/** The place of a line between columns, as wide as it was left; it can be moved once that is loaded. */
+function place(property) {
+  const width = Math.min(Number(remembered(property)), innerWidth * 0.6);
+  if (width) document.documentElement.style.setProperty(property, `${Math.round(width)}px`);
+  return h("div", { class: "splitter" });
 }

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from core.conversation.history import QUEUE, REWIND_UNDONE, REWOUND
+from core.conversation.history import QUEUE, REWIND_UNDONE, REWOUND, usage_in
 from core.conversation.messages import (
     Assistant,
     Context,
@@ -65,15 +65,10 @@ INFO_COLUMNS = (
 
 
 def info_of(row: tuple[Any, ...]) -> SessionInfo:
-    archived, pinned, tags, unread, cost_usd = row[-5:]
-    return SessionInfo(
-        *row[:-5],
-        archived=bool(archived),
-        pinned=bool(pinned),
-        tags=load_tags(tags),
-        unread=bool(unread),
-        cost_usd=cost_usd,
-    )
+    name, title, model, created, updated, turns, parent, archived, *marks = row
+    pinned, tags, unread, cost_usd = marks
+    said = (bool(archived), bool(pinned), load_tags(tags), bool(unread))
+    return SessionInfo(name, title, model, created, updated, turns, parent, *said, cost_usd)
 
 
 def last_words(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
@@ -168,6 +163,12 @@ def fork_title(title: str, existing_titles: Container[str]) -> str:
         if base
         else ""
     )
+
+
+def cost_of(record: Record) -> float:
+    """Return the US dollars that *record* says were spent."""
+    usage = usage_in(record)
+    return usage.cost_usd if usage else 0.0
 
 
 def title_of(record: Record) -> str:

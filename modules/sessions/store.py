@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.conversation.history import ASKED, QUEUE, usage_in
+from core.conversation.history import ASKED, QUEUE
 from core.conversation.messages import Record, User
 from core.conversation.store import SessionInfo, SessionMatch, Store
 from modules.sessions.claims import claim, release
 from modules.sessions.rows import (
     INFO_COLUMNS,
+    cost_of,
     dump_tags,
     fork_title,
     info_of,
@@ -103,6 +104,7 @@ class Sessions(Store):
     def append(self, session: str, turn: int, record: Record) -> None:
         """Add *record* to the end of *session*; it is durable when this returns."""
         now = time.time()
+        facts = is_activity(record), now, isinstance(record, User), cost_of(record)
         with self._database.writing() as connection:
             self._write_session(connection, session)
             seq = next_seq(connection, session)
@@ -111,11 +113,7 @@ class Sessions(Store):
                 "UPDATE session SET updated = CASE WHEN ? THEN ? ELSE updated END,"
                 " turns = turns + ?, cost_usd = cost_usd + ?,"
                 " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
-                (
-                    *(is_activity(record), now, isinstance(record, User)),
-                    *(usage.cost_usd if (usage := usage_in(record)) else 0.0, title_of(record)),
-                    session,
-                ),
+                (*facts, title_of(record), session),
             )
         self._unwritten.pop(session, None)
 

@@ -10,7 +10,7 @@ from tests.page.served_page import Gate, ServedPage, replies, send
 from tests.scripted_model import USED, call_reply, text_reply
 from utils.llm.completion import Completion, Delta
 
-PROGRAM = 'print("src/app.py:3: error: no")'
+PROGRAM = "echo 'src/app.py:3: error: no'"
 
 
 def changed(served_page: ServedPage) -> Page:
@@ -21,7 +21,7 @@ def changed(served_page: ServedPage) -> Page:
         call_reply(
             "edit_file", path="src/app.py", old_text='two = "two"', new_text='two = "three"  # 3'
         ),
-        call_reply("run_code", language="python", code=PROGRAM),
+        call_reply("run_command", command=PROGRAM),
         text_reply("See `src/app.py:3`, src/app.py:1:2 and http://a.example:80 or b.com:80."),
     ]
     page = served_page.open()

@@ -149,6 +149,7 @@ EXPORTS = {
     "model_choice": ["described", "served"],
     "observer": ["Observer"],
     "redaction": ["map_strings"],
+    "session": ["NamedModel"],
     "session_choice": ["SessionChoice", "format_time"],
     "tool_spec": ["OUTSIDE", "OtherNames", "ToolSpec", "first_line"],
     "tool_switches": ["ToolSwitches"],

@@ -19,7 +19,7 @@ from core.feature_set import FeatureSet
 from core.loop.approval import MODES, PACKAGES, Approval, ApprovalMode, KeptApproval
 from core.loop.thinking import Mode
 from core.model_choice import served, set_fields
-from core.session_choice import SessionChoice, format_time
+from core.session_choice import SessionChoice, format_time, marks_of
 from core.tools import Toolbox
 from utils.i18n import Phrase, Text, UserError, join_lines, phrase
 from utils.llm.completion import Usage
@@ -173,14 +173,17 @@ class Commands(Feature):
         is_concurrent=True,
     )
     def sessions(self, _: str) -> Card:
+        infos = sorted(self._context.store.sessions(), key=lambda info: not info.pinned)
+        has_marks = any(any(marks_of(info)) for info in infos)
         rows = tuple(
             (
                 f"{info.id}{' *' if info.id == self._context.session else ''}",
                 format_time(info.updated),
                 phrase("turns: {n}", n=info.turns),
                 info.title,
+                *(marks_of(info) if has_marks else ()),
             )
-            for info in self._context.store.sessions()
+            for info in infos
         )
         return TableCard(phrase("Sessions"), rows)
 

@@ -64,6 +64,9 @@ class NamedModel(Model, Protocol):
         Without a *name* those of all servers are returned.
         """
 
+    def known_of(self, name: str) -> tuple[ServerProfile, Tariff | None]:
+        """Return what is known of the model *name*, and its price; asks nobody."""
+
 
 class SessionOwner(Protocol):
     """The terminal that is in the session, with those of its settings that belong to it."""

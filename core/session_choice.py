@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from core.cards import TableCard
 from core.conversation.store import SessionInfo
-from utils.i18n import UserError, phrase
+from utils.i18n import Text, UserError, phrase
 
 MAX_OFFERED = 20
 """Sessions to choose from; `/sessions` and `/search` find older ones."""
@@ -50,6 +50,20 @@ class SessionChoice:
         if not 0 < int(choice) <= len(self._ids):
             raise UserError(phrase("Say a number from 1 to {last}: /resume 1", last=len(self._ids)))
         return self._ids[int(choice) - 1]
+
+
+def marks_of(info: SessionInfo) -> tuple[Text, str]:
+    """Return whether a session is pinned or unread, and its tags; each "" where there is none."""
+    tags = " ".join(f"#{tag}" for tag in info.tags)
+    match info.pinned, info.unread:
+        case True, True:
+            return phrase("pinned, unread"), tags
+        case True, False:
+            return phrase("pinned"), tags
+        case False, True:
+            return phrase("unread"), tags
+        case _:
+            return "", tags
 
 
 def format_time(seconds: float) -> str:

@@ -20,7 +20,7 @@ from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.llm.prices import Tariff
+from utils.llm.prices import PriceList, Tariff
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.llm.served_model import ModelChoice
 from utils.pictures import ReadPicture
@@ -59,6 +59,7 @@ class ScriptedModel:
     def __init__(self, *replies: list[Item]) -> None:
         self.model = "scripted"
         self.profile = self.usual_profile = ServerProfile()
+        self.listed: list[str] = []
         self.replies = list(replies)
         self.requests: list[list[Wire]] = []
         self.think_flags: list[bool] = []
@@ -89,8 +90,11 @@ class ScriptedModel:
         self.on_request = on_request
 
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
-        """This server does not say what it has."""
-        return []
+        """This server does not say what it has, unless a test says so."""
+        return self.listed
+
+    def known_of(self, name: str) -> tuple[ServerProfile, Tariff | None]:
+        return self.profile, PriceList().tariff(name)
 
     def stream(
         self,

@@ -260,6 +260,10 @@ class ApiClient:
         """The price of the model of now, None where it is unknown."""
         return self._prices.tariff(self.model)
 
+    def known_of(self, name: str) -> tuple[ServerProfile, Tariff | None]:
+        """Return what is known of the model *name* of this server, and its price; asks nobody."""
+        return self._known.profile(name), self._prices.tariff(name)
+
     @property
     def is_well_known(self) -> bool:
         """Whether the model of now is known for calling its tools: DeepSeek's, Claude, OpenAI's.

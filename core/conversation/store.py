@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class SessionInfo:
     """A line of the session list; times are seconds since the epoch.
 
-    *updated* is when somebody last worked in it; opening it is no work.
+    *updated* is when somebody last worked in it; opening it is no work. *unread*: a turn ended
+    while nobody looked. *cost_usd* is what its model calls cost.
     """
 
     id: str
@@ -28,6 +29,10 @@ class SessionInfo:
     turns: int
     parent: str = ""
     archived: bool = False
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    unread: bool = False
+    cost_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

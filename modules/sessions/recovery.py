@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from core.conversation.messages import StateRecord
 from core.conversation.store import SessionInfo
-from modules.sessions.rows import count_turns, insert_event, insert_session, load_record
+from modules.sessions.rows import insert_event, insert_session, load_record, load_tags
+from modules.sessions.schema import sum_up
 from modules.storage.page_reader import Buffer, read_rows
 from modules.storage.sqlite_recovery import RecoverableDatabase
 from utils.i18n import Phrase, UserError, phrase
@@ -72,7 +73,7 @@ def _restore_session(
             last, missing = max(last, event.turn), missing - 1
     incident = StateRecord("incident", {"lost": missing, "mended": 0})
     insert_event(connection, info.id, newest + 1, info.updated, last, incident)
-    count_turns(connection, info.id)
+    sum_up(connection, info.id)
     return missing
 
 
@@ -92,9 +93,20 @@ def sessions_in(
                   int() | float() as updated, int(), *rest]:  # fmt: skip
                 # A file that was older once has rows without the newer columns.
                 sessions[name] = SessionInfo(
-                    name, title, model, float(created), float(updated), 0, parent, rest == [1]
+                    *(name, title, model, float(created), float(updated), 0, parent),
+                    *_marks([*rest, *_NO_MARKS[len(rest) :]]),
                 )
     return sessions, events
+
+
+_NO_MARKS = (0, 0, "[]", 0)
+"""What the newer columns hold of a session of which nobody said anything."""
+
+
+def _marks(columns: list[object]) -> tuple[bool, bool, tuple[str, ...], bool]:
+    """Return whether a session is archived, pinned, its tags, and whether it is unread."""
+    archived, pinned, tags, unread, *_ = columns
+    return archived == 1, pinned == 1, load_tags(tags), unread == 1
 
 
 _RECORD_KINDS = frozenset({"user", "assistant", "tool", "context", "shift"})

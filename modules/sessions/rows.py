@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from core.conversation.history import QUEUE, REWIND_UNDONE, REWOUND
+from core.conversation.history import QUEUE, REWIND_UNDONE, REWOUND, usage_in
 from core.conversation.messages import (
     Assistant,
     Context,
@@ -29,10 +29,57 @@ if TYPE_CHECKING:
 def insert_session(connection: Connection, info: SessionInfo) -> None:
     """Add the session, unless another thread has just done so."""
     connection.execute(
-        "INSERT OR IGNORE INTO session(id, title, model, parent, created, updated, archived)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (info.id, info.title, info.model, info.parent, info.created, info.updated, info.archived),
+        "INSERT OR IGNORE INTO session(id, title, model, parent, created, updated, archived,"
+        " pinned, tags, unread) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(info.id, info.title, info.model, info.parent, info.created, info.updated),
+            *(info.archived, info.pinned, dump_tags(info.tags), info.unread),
+        ),
     )
+
+
+_LAST_WORDS = 160  # characters
+MAX_TAGS = 12
+"""Tags of a session."""
+_MAX_TAG_LENGTH = 40  # characters
+
+
+def dump_tags(tags: Iterable[str]) -> str:
+    """Return *tags* as JSON: each once, on one line, without a `#` before it, none empty."""
+    lines = (single_line(tag).removeprefix("#").strip()[:_MAX_TAG_LENGTH] for tag in tags)
+    return json.dumps(list(dict.fromkeys(filter(None, lines)))[:MAX_TAGS], ensure_ascii=False)
+
+
+def load_tags(data: object) -> tuple[str, ...]:
+    """Return the tags that *data* holds; none where it is no JSON of ours."""
+    try:
+        tags = json.loads(str(data))
+    except ValueError:
+        return ()
+    return tuple(map(str, tags)) if isinstance(tags, list) else ()
+
+
+INFO_COLUMNS = (
+    "id, title, model, created, updated, turns, parent, archived, pinned, tags, unread, cost_usd"
+)
+
+
+def info_of(row: tuple[Any, ...]) -> SessionInfo:
+    name, title, model, created, updated, turns, parent, archived, *marks = row
+    pinned, tags, unread, cost_usd = marks
+    said = (bool(archived), bool(pinned), load_tags(tags), bool(unread))
+    return SessionInfo(name, title, model, created, updated, turns, parent, *said, cost_usd)
+
+
+def last_words(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
+    """Return the beginning of what was said last in each of *sessions*, on one line."""
+    rows = connection.execute(
+        "SELECT value, (SELECT substr(body, 1, ?) FROM event JOIN said USING (id)"
+        " WHERE session = value AND kind IN ('user', 'assistant')"
+        " ORDER BY seq DESC LIMIT 1) FROM json_each(?)",
+        (_LAST_WORDS, json.dumps(list(sessions))),
+    ).fetchall()
+    return {session: words or "" for session, words in rows}
 
 
 def insert_event(
@@ -52,15 +99,6 @@ def next_seq(connection: Connection, session: str) -> int:
         "SELECT coalesce(max(seq), 0) FROM event WHERE session = ?", (session,)
     ).fetchone()
     return int(newest) + 1
-
-
-def count_turns(connection: Connection, session: str) -> None:
-    """Set the turns of *session* to what its events say."""
-    connection.execute(
-        "UPDATE session SET turns = (SELECT count(*) FROM event"
-        " WHERE session = ?1 AND kind = 'user') WHERE id = ?1",
-        (session,),
-    )
 
 
 def dump_record(record: Record) -> str:
@@ -127,9 +165,29 @@ def fork_title(title: str, existing_titles: Container[str]) -> str:
     )
 
 
+def cost_of(record: Record) -> float:
+    """Return the US dollars that *record* says were spent."""
+    usage = usage_in(record)
+    return usage.cost_usd if usage else 0.0
+
+
 def title_of(record: Record) -> str:
     """Return the first 60 characters of a person's message, on one line."""
     if not isinstance(record, User):
         return ""
     line = searchable_text(record)
     return line if len(line) <= 60 else f"{line[:59]}…"
+
+
+def waiting_seconds(questions: Iterable[tuple[int, float, str]]) -> dict[int, float]:
+    """Return the seconds from each question to its answer, by turn.
+
+    *questions* is (turn, time, call that is asked about or ""), in the order in which it was kept.
+    """
+    waiting: dict[int, float] = {}
+    asked_at: float | None = None
+    for turn, when, call in questions:
+        if not call and asked_at is not None:
+            waiting[turn] = waiting.get(turn, 0.0) + when - asked_at
+        asked_at = (when if asked_at is None else asked_at) if call else None
+    return waiting

@@ -6,7 +6,6 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +14,22 @@ from core.conversation.messages import Record, User
 from core.conversation.store import SessionInfo, SessionMatch, Store
 from modules.sessions.claims import claim, release
 from modules.sessions.rows import (
-    count_turns,
+    INFO_COLUMNS,
+    cost_of,
+    dump_tags,
     fork_title,
+    info_of,
     insert_event,
     insert_session,
     is_activity,
+    last_words,
     load_record,
     next_seq,
     single_line,
     title_of,
+    waiting_seconds,
 )
-from modules.sessions.schema import MIGRATIONS, SCHEMA
+from modules.sessions.schema import MIGRATIONS, SCHEMA, sum_up
 from modules.sessions.search import SessionSearch, escape_like, lower_index_mark, remove_session
 from modules.storage.database import DamagedDatabase
 from modules.storage.sqlite_recovery import RecoverableDatabase, with_recovery
@@ -102,15 +106,16 @@ class Sessions(Store):
     def append(self, session: str, turn: int, record: Record) -> None:
         """Add *record* to the end of *session*; it is durable when this returns."""
         now = time.time()
+        facts = is_activity(record), now, isinstance(record, User), cost_of(record)
         with self._database.writing() as connection:
             self._write_session(connection, session)
             seq = next_seq(connection, session)
             insert_event(connection, session, seq, now, turn, record)
             connection.execute(
                 "UPDATE session SET updated = CASE WHEN ? THEN ? ELSE updated END,"
-                " turns = turns + ?, title = CASE title WHEN '' THEN ? ELSE title END"
-                " WHERE id = ?",
-                (is_activity(record), now, isinstance(record, User), title_of(record), session),
+                " turns = turns + ?, cost_usd = cost_usd + ?,"
+                " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
+                (*facts, title_of(record), session),
             )
         self._unwritten.pop(session, None)
 
@@ -154,6 +159,18 @@ class Sessions(Store):
     def archive(self, session: str, archived: bool) -> None:
         """Put *session* out of the way of the list, or back."""
         self._set_column(session, "archived", int(archived))
+
+    def pin(self, session: str, pinned: bool) -> None:
+        """Keep *session* at the top of the lists, or no longer."""
+        self._set_column(session, "pinned", int(pinned))
+
+    def tag(self, session: str, tags: Iterable[str]) -> None:
+        """Give *session* these tags and no other: each once, on one line of 40 characters."""
+        self._set_column(session, "tags", dump_tags(tags))
+
+    def mark_unread(self, session: str, unread: bool) -> None:
+        """Note whether a turn of *session* ended while nobody looked."""
+        self._set_column(session, "unread", int(unread))
 
     @with_recovery
     def delete(self, session: str) -> None:
@@ -209,7 +226,7 @@ class Sessions(Store):
                 " THEN json_extract(data, '$.name') = ? END ORDER BY seq",
                 (session, ASKED),
             ).fetchall()
-        waiting = _waiting_seconds(questions)
+        waiting = waiting_seconds(questions)
         return {turn: seconds - waiting.get(turn, 0.0) for turn, seconds in rows}
 
     @with_recovery
@@ -224,6 +241,17 @@ class Sessions(Store):
     def archived(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the archived sessions, the newest first."""
         return self._infos(f"{_IN_USE} AND archived ORDER BY updated DESC LIMIT ?", limit)
+
+    @with_recovery
+    def pinned(self) -> Sequence[SessionInfo]:
+        """Return the pinned sessions that are not archived, the newest first."""
+        return self._infos(f"{_IN_USE} AND pinned AND NOT archived ORDER BY updated DESC")
+
+    @with_recovery
+    def last_words(self, sessions: Iterable[str]) -> dict[str, str]:
+        """Return the beginning of what was said last in each of *sessions*, on one line."""
+        with self._database.reading() as connection:
+            return last_words(connection, sessions)
 
     @with_recovery
     def info(self, session: str) -> SessionInfo:
@@ -315,33 +343,18 @@ class Sessions(Store):
         raise UserError(phrase("There is no session of this folder yet."))
 
     def _infos(self, condition: str, *values: object) -> list[SessionInfo]:
-        columns = "id, title, model, created, updated, turns, parent, archived"
         with self._database.reading() as connection:
             rows = connection.execute(
-                f"SELECT {columns} FROM session WHERE {condition}",  # noqa: S608 - literals only
+                f"SELECT {INFO_COLUMNS} FROM session WHERE {condition}",  # noqa: S608 - literals only
                 values,
             ).fetchall()
-        return [replace(SessionInfo(*row), archived=bool(row[-1])) for row in rows]
+        return [info_of(row) for row in rows]
 
 
 def _set_title(connection: Connection, session: str, title: str) -> None:
     connection.execute("UPDATE session SET title = ? WHERE id = ?", (title, session))
-    count_turns(connection, session)
+    sum_up(connection, session)
 
 
 def _not_found(start: str) -> Phrase:
     return phrase("There is no session {start!r}; /sessions lists them.", start=start)
-
-
-def _waiting_seconds(questions: Iterable[tuple[int, float, str]]) -> dict[int, float]:
-    """Return the seconds from each question to its answer, by turn.
-
-    *questions* is (turn, time, call that is asked about or ""), in the order in which it was kept.
-    """
-    waiting: dict[int, float] = {}
-    asked_at: float | None = None
-    for turn, when, call in questions:
-        if not call and asked_at is not None:
-            waiting[turn] = waiting.get(turn, 0.0) + when - asked_at
-        asked_at = (when if asked_at is None else asked_at) if call else None
-    return waiting

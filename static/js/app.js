@@ -24,6 +24,7 @@ import { say, t } from "./i18n/translate.js";
  * @property {import("./store/outbox.js").Sent[]} outbox sent, and not yet seen in the log
  * @property {{id: number, text: string, isBad: boolean}[]} notices
  * @property {import("./store/undo_marks.js").Mark[]} marks of calls that changed files
+ * @property {string} [marksOf] the session that they were told of
  */
 
 export class App extends Store {
@@ -272,7 +273,10 @@ export class App extends Store {
     this.setState({ outbox: this.state.outbox.filter((sent) => sent.cmd !== cmd) });
   }
 
-  stop = () => this.#do("stop", {});
+  stop = () => {
+    if (this.state.link === "lost") this.notice(t("Stop waits: it is sent once the connection is back."), true);
+    return this.#do("stop", {});
+  };
 
   /** @param {string} call_id @param {{yes: boolean, always?: boolean, pattern?: string, reason?: string}} reply */
   answer = (call_id, reply) => this.#do("answer", { call_id, ...reply });
@@ -302,7 +306,7 @@ export class App extends Store {
 
   /** @param {string} session @param {import("./store/undo_marks.js").Mark[]} marks */
   marked(session, marks) {
-    if (session === this.state.session) this.setState({ marks });
+    if (session === this.state.session) this.setState({ marks, marksOf: session });
   }
 
   /** Does something to what is shown, though another session may be on its way. */

@@ -8,6 +8,7 @@ import { noticesView } from "./notices/notices.js";
 import { approval } from "./approval/approval.js";
 import { composer } from "./composer/composer.js";
 import { conversation } from "./conversation/conversation.js";
+import { sidePart } from "./layout/side.js";
 import { fileTree } from "./tree/tree.js";
 import { shortcuts } from "./keyboard/shortcuts.js";
 import { layout } from "./layout/layout.js";
@@ -32,7 +33,7 @@ const chat = h(
 );
 const page = layout(app, {
   topBar: topBar(app).element,
-  side: parts.tree.element,
+  side: sidePart(app, parts.tree.element),
   chat,
   pane: parts.pane.element,
   status: statusBar(app).element,

@@ -37,6 +37,7 @@ from modules.sessions import search as module
 from modules.sessions.store import Sessions
 from tests.campaign import examples
 from utils.i18n import UserError, phrase
+from utils.llm.completion import Usage
 
 ROOT = Path(__file__).parents[2]
 
@@ -614,6 +615,43 @@ def test_a_session_can_be_named_put_away_and_forgotten(tmp_path: Path) -> None:
     assert len(store.search("pelican")) == 2
     with pytest.raises(UserError):
         store.rename(gone, "x")
+
+
+def test_what_a_person_says_of_a_session_is_kept(path: Path, store: Sessions) -> None:
+    session, other = store.create(model="m"), store.create(model="m")
+    for name in (session, other):
+        store.append(name, 1, User("hello"))
+    store.append(session, 1, Assistant("and\nhello back", usage=Usage(cost_usd=0.25)))
+    store.pin(session, True)
+    store.tag(session, ["#one", " two  words ", "one", "", "三"])
+    store.mark_unread(session, True)
+    store.close()
+    again = Sessions(path)
+    info = again.info(session)
+    assert (info.pinned, info.tags, info.unread) == (True, ("one", "two words", "三"), True)
+    assert info.cost_usd == 0.25
+    assert again.last_words([session, other]) == {session: "and hello back", other: "hello"}
+    assert [pinned.id for pinned in again.pinned()] == [session]
+    plain = again.info(other)
+    assert (plain.pinned, plain.tags, plain.unread, plain.cost_usd) == (False, (), False, 0.0)
+    copy = again.fork(session, 1)
+    assert again.info(copy).cost_usd == 0.25
+    again.close()
+
+
+def test_what_a_person_says_of_a_session_outlives_damage(path: Path, store: Sessions) -> None:
+    session = store.create(model="m")
+    store.append(session, 1, Assistant("hello", usage=Usage(cost_usd=0.5)))
+    store.append(session, 1, User("hello"))
+    store.pin(session, True)
+    store.tag(session, ["one"])
+    store.close()
+    data = bytearray(path.read_bytes())
+    data[100:104] = b"\xff" * 4  # the list of tables
+    path.write_bytes(data)
+    info = store.info(session)
+    assert (info.pinned, info.tags, info.archived) == (True, ("one",), False)
+    assert info.cost_usd == 0.5
 
 
 OLDER = """

@@ -67,3 +67,23 @@ def test_the_sheet_has_no_faults_in_either_language(served_page: ServedPage) -> 
         page = opened(served_page, language)
         assert faults(page) == []
         page.close()
+
+
+def test_a_model_is_chosen_at_the_message_by_what_it_costs(served_page: ServedPage) -> None:
+    served_page.model.listed = ["deepseek-flash", "small"]
+    served_page.model.profile = ServerProfile(window=8192, pictures=True)
+    page = served_page.open()
+    page.get_by_role("button", name="scripted").and_(page.locator(".composer button")).click()
+    picker = page.get_by_role("dialog", name="Model")
+    expect(picker.get_by_role("option")).to_have_count(3)
+    flash = picker.get_by_role("option", name="deepseek-flash")
+    expect(flash).to_contain_text("per million tokens")
+    expect(flash).to_contain_text("window 8.2 k · sees pictures · thinks")
+    expect(picker.get_by_role("option", name="small")).to_contain_text("price unknown")
+    assert faults(page) == []
+    picker.get_by_role("combobox").fill("flash")
+    expect(picker.get_by_role("option")).to_have_count(1)
+    picker.get_by_role("combobox").press("Enter")
+    expect(page.locator(".notice")).to_contain_text("The model is deepseek-flash.")
+    expect(page.locator(".composer .model-choice")).to_have_text("deepseek-flash")
+    assert served_page.model.model == "deepseek-flash"

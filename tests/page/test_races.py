@@ -19,7 +19,7 @@ window.IntersectionObserver = class extends IntersectionObserver {
 };
 """
 LEAVE_AND_WRITE = """([name]) => {
-    const row = [...document.querySelectorAll("dialog .choose")]
+    const row = [...document.querySelectorAll(".sessions .choose")]
         .find((each) => each.textContent.includes(name));
     row.click();
     const area = document.querySelector(".composer textarea");
@@ -187,9 +187,9 @@ def test_a_list_of_sessions_is_no_older_than_what_was_told_meanwhile(
 ) -> None:
     page = talked(served_page, "first")
     held = HeldRequests(page, "**/api/sessions?archived=0")
-    page.keyboard.press("Control+k")
+    page.keyboard.press("Control+Shift+f")
     held.wait()
-    drawer = page.get_by_role("dialog", name="Sessions")
+    drawer = page.get_by_role("region", name="Sessions")
     drawer.get_by_role("button", name="Rename: first").focus()
     page.keyboard.press("Enter")
     drawer.get_by_role("textbox", name="Title").fill("Better")
@@ -229,8 +229,8 @@ def test_what_is_typed_as_a_session_opens_belongs_to_it(served_page: ServedPage)
     served_page.model.replies = [text_reply("so second")]
     send(page, "second")
     expect(page.locator(".end")).to_have_count(1)
-    page.keyboard.press("Control+k")
-    expect(page.locator("dialog .choose")).to_have_count(2)
+    page.keyboard.press("Control+Shift+f")
+    expect(page.locator(".sessions .choose")).to_have_count(2)
     page.evaluate(LEAVE_AND_WRITE, ["first"])
     expect(replies(page)).to_have_text("so first")
     expect(message(page)).to_have_value("typed at once")
@@ -286,8 +286,8 @@ def test_what_is_completed_fits_what_was_typed_last(served_page: ServedPage) -> 
 
 def test_a_search_that_fails_found_not_nothing(served_page: ServedPage) -> None:
     page = talked(served_page, "apples")
-    page.keyboard.press("Control+k")
-    drawer = page.get_by_role("dialog", name="Sessions")
+    page.keyboard.press("Control+Shift+f")
+    drawer = page.get_by_role("region", name="Sessions")
     intercept(page, "**/api/search?**", lambda route: route.abort(), times=1)
     drawer.get_by_role("searchbox").fill("appl")
     expect(page.locator(".notice.bad")).to_contain_text("does not answer")

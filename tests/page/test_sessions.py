@@ -74,15 +74,15 @@ def listed(served_page: ServedPage, *names: str) -> Page:
             expect(page.locator(".welcome")).to_be_visible()
         send(page, name)
         expect(page.locator(".end")).to_have_count(1)
-    page.keyboard.press("Control+k")
-    drawer = page.get_by_role("dialog", name="Sessions")
+    page.keyboard.press("Control+Shift+f")
+    drawer = page.get_by_role("region", name="Sessions")
     expect(drawer.locator(".title")).to_have_text(list(names))
     return page
 
 
 def test_the_list_keeps_the_focus_when_something_in_it_changes(served_page: ServedPage) -> None:
     page = listed(served_page, "first", "second", "third")
-    drawer = page.get_by_role("dialog", name="Sessions")
+    drawer = page.get_by_role("region", name="Sessions")
     archive = drawer.get_by_role("button", name="Archive: second")
     archive.focus()
     third = drawer.locator(".session").nth(2).get_attribute("data-id")
@@ -116,14 +116,14 @@ def test_leaving_the_title_stops_nothing_and_goes_back_to_it(served_page: Served
     expect(field).to_be_focused()
     field.fill("Wrong")
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="slowly")).to_be_focused()
+    expect(page.locator(".topbar").get_by_role("button", name="slowly")).to_be_focused()
     gate.open()
     expect(replies(page)).to_have_text("One two.")
     expect(page.locator(".end.stopped")).to_have_count(0)
     page.keyboard.press("F2")
     field.fill("Right")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Right")).to_be_focused()
+    expect(page.locator(".topbar").get_by_role("button", name="Right")).to_be_focused()
 
 
 def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written(

@@ -57,9 +57,9 @@ def test_the_wide_page_has_no_faults(
     page.get_by_role("treeitem", name="a.py").click()
     expect(page.locator(".editor .cm-content")).to_be_visible()
     assert faults(page) == []
-    for key in ("Control+k", "Control+p"):
+    for key, opened in (("Control+Shift+f", ".sessions-view:visible"), ("Control+p", "dialog")):
         page.keyboard.press(key)
-        expect(page.get_by_role("dialog")).to_be_visible()
+        expect(page.locator(opened).locator("input:focus")).to_be_visible()
         assert faults(page) == []
         page.keyboard.press("Escape")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -193,8 +193,8 @@ def test_sessions_are_found_renamed_and_gone_on_with(served_page: ServedPage) ->
     page.get_by_role("button", name="New session", exact=True).click()
     send(page, "second talk")
     expect(replies(page)).to_have_text("about pears")
-    page.keyboard.press("Control+k")
-    drawer = page.get_by_role("dialog", name="Sessions")
+    page.keyboard.press("Control+Shift+f")
+    drawer = page.get_by_role("region", name="Sessions")
     expect(drawer.locator(".session")).to_have_count(2)
     drawer.locator(".session").last.hover()
     drawer.get_by_role("button", name="Rename: first talk").click()
@@ -211,9 +211,9 @@ def test_a_session_becomes_a_page_that_replays(served_page: ServedPage, tmp_path
     page = served_page.open()
     send(page, "go")
     expect(page.locator(".end")).to_have_count(1)
-    page.keyboard.press("Control+k")
-    page.get_by_role("dialog").locator(".session").hover()
-    page.get_by_role("dialog").locator(".export summary").click()
+    page.keyboard.press("Control+Shift+f")
+    page.locator(".session").hover()
+    page.locator(".export summary").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="A page that replays").click()
     file = tmp_path / "talk.html"
@@ -233,7 +233,7 @@ def test_what_cannot_be_taken_back_is_asked_about_in_the_page(served_page: Serve
     send(page, "first")
     expect(page.locator(".reply")).to_have_text("hello")
     expect(page.locator("footer.end")).to_be_visible()  # and with it the list stays as it is
-    page.keyboard.press("Control+k")
+    page.keyboard.press("Control+Shift+f")
     page.locator(".session .choose").focus()  # what can be done with it shows by that
     delete = page.get_by_role("button", name="Delete: first")
     delete.focus()
@@ -247,7 +247,7 @@ def test_what_cannot_be_taken_back_is_asked_about_in_the_page(served_page: Serve
     page.keyboard.press("Tab")
     expect(asked.get_by_role("button", name="Delete")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog", name="Sessions").locator(".session")).to_have_count(0)
+    expect(page.get_by_role("region", name="Sessions").locator(".session")).to_have_count(0)
 
 
 def test_unsaved_text_and_a_file_that_is_there_are_not_lost_by_a_slip(

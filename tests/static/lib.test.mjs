@@ -5,7 +5,7 @@ import { diffWordsWithSpace } from "../../static/vendor/diff@9.0.0/diff.js";
 import { overwritten, spans, stripped } from "../../static/js/cards/ansi.js";
 import { settledEnd } from "../../static/js/markdown/blocks.js";
 import { rows } from "../../static/js/editor/csv.js";
-import { diffRows, sideBySide, withWords } from "../../static/js/cards/diff_rows.js";
+import { cutTokens, diffRows, sideBySide, withTokens, withWords } from "../../static/js/cards/diff_rows.js";
 import { count, size, visible } from "../../static/js/lib/format.js";
 import { daysAgo, duration } from "../../static/js/lib/time.js";
 import { conflicts, merge, settled } from "../../static/js/editor/merge.js";
@@ -152,4 +152,34 @@ test("days are those of the calendar", () => {
   const now = new Date(2026, 10, 21, 0, 5);
   assert.equal(daysAgo(new Date(2026, 10, 20, 23, 55).getTime() / 1000, now), 1);
   assert.equal(daysAgo(new Date(2026, 10, 21, 0, 1).getTime() / 1000, now), 0);
+});
+
+test("the colours of a line are cut where what changed in it begins", () => {
+  const row = {
+    text: "a = 'b'",
+    pieces: [
+      { text: "a = '", marked: false },
+      { text: "b'", marked: true },
+    ],
+    tokens: [
+      { text: "a = ", classes: "" },
+      { text: "'b'", classes: "hljs-string" },
+    ],
+  };
+  assert.deepEqual(cutTokens(row), [
+    { text: "a = ", classes: "", marked: false, piece: 0 },
+    { text: "'", classes: "hljs-string", marked: false, piece: 0 },
+    { text: "b'", classes: "hljs-string", marked: true, piece: 1 },
+  ]);
+  assert.deepEqual(cutTokens({ text: "" }), []);
+});
+
+test("a line has the colours that it has in what was, or in what is", async () => {
+  const rows = diffRows('@@ -1,2 +1,2 @@\n """\n-old\n+new\n');
+  const coloured = await withTokens(rows, async (text) => [{ text, classes: text.includes("old") ? "was" : "is" }]);
+  assert.deepEqual(
+    coloured.map(({ tokens }) => tokens?.map(({ text, classes }) => [text, classes])),
+    [undefined, [['"""', "is"]], [["old", "was"]], [["new", "is"]]],
+  );
+  assert.equal(await withTokens(rows, async () => null), rows);
 });

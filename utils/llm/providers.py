@@ -109,6 +109,12 @@ class ModelClient:
         """The price of the model of now, None where it is unknown."""
         return self._current_client().tariff
 
+    def known_of(self, name: str) -> tuple[ServerProfile, Tariff | None]:
+        """Return what is known of the model *name*, and its price; asks nobody."""
+        provider, model = split_model_name(name, self._providers)
+        client = self._client_of(provider, "") if provider else self._default_client()
+        return client.known_of(model)
+
     @property
     def is_well_known(self) -> bool:
         """Whether the model of now is known for calling its tools."""

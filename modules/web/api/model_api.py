@@ -8,6 +8,7 @@ from core.commands import Commands
 from core.conversation.transcript import Packet
 from core.feature import name_of
 from core.model_choice import described
+from core.session import NamedModel
 from modules.web.api.sessions_api import ID
 from modules.web.http.errors import ApiError, bad_request
 from modules.web.http.routes import route
@@ -44,10 +45,16 @@ class ModelApi:
         "GET",
         "/api/sessions/{id}/models",
         "List what the servers have.",
-        answer={"models": "Their names; none of a server that does not say so in time."},
+        answer={
+            "models": "Their names; none of a server that does not say so in time.",
+            "known": "What is known of each, and of the model in use: see docs/protocol.md.",
+        },
     )
     def models(self, id: ID) -> Packet:  # noqa: A002
-        return {"models": list(self._registry.open(id).terminal.model.models())}
+        model = self._registry.open(id).terminal.model
+        names = list(model.models())
+        shown = names if model.model in names else [model.model, *names]
+        return {"models": names, "known": [_known(model, name) for name in shown]}
 
     @route(
         "PATCH",
@@ -91,6 +98,19 @@ def _to_json(runner: SessionRunner) -> Packet:
     terminal = runner.terminal
     fields = [] if terminal.is_practice else described(terminal.model)
     return {"model": terminal.model.model, "practice": terminal.is_practice, "fields": fields}
+
+
+def _known(model: NamedModel, name: str) -> Packet:
+    """Return what a person chooses by: prices in US dollars per million tokens; 0: not known."""
+    profile, tariff = model.known_of(name)
+    price = tariff.price if tariff else None
+    return {
+        "name": name,
+        "price": price and {"hit": price.hit, "miss": price.miss, "output": price.output},
+        "window": profile.window,
+        "pictures": profile.pictures,
+        "thinking": profile.thinking or bool(profile.thinks_by),
+    }
 
 
 def _word(text: str) -> str:

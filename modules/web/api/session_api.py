@@ -186,6 +186,7 @@ class SessionApi:
         with ExitStack() as stack:
             subscriber = stack.enter_context(self._event_bus.subscribe(session))
             attached = runner.attach(boot, after, clamp(turns, MAX_LIMIT))
+            self._registry.on_looked_at(session)
             resources = stack.pop_all()
         return EventStream(session_stream(subscriber, attached, resources))
 
@@ -194,7 +195,9 @@ class SessionApi:
     def attach(
         self, session: str, boot: str = "", after: int = 0, turns: int = DEFAULT_TURNS
     ) -> Packet:
-        return self._registry.open(session).attach(boot, after, clamp(turns, MAX_LIMIT))
+        runner = self._registry.open(session)
+        self._registry.on_looked_at(session)
+        return runner.attach(boot, after, clamp(turns, MAX_LIMIT))
 
     def send(
         self,

@@ -25,6 +25,7 @@ DEFAULT_TURNS = 30
 MAX_LIMIT = 1_000
 ID = Annotated[str, "The id of the session."]
 _TURN = Annotated[int, "The last turn to take over; 0 none.", Bounds(0)]
+_TAGS = Annotated[list[str] | None, "All that it is to have from now on."]
 _ROW = {
     "id": "Of the session.",
     "title": "What it is called.",
@@ -34,6 +35,11 @@ _ROW = {
     "turns": "How many it has.",
     "parent": "The session that it was forked from.",
     "archived": "Whether it was put away.",
+    "pinned": "Whether it stays at the top of the list.",
+    "tags": "The words that it is found by.",
+    "unread": "Whether a turn ended while nobody looked.",
+    "cost_usd": "What its model calls cost.",
+    "last": "The beginning of what was said last.",
     "running": "Whether a turn runs.",
     "asking": "Whether a question is open.",
     "queued": "How many messages wait.",
@@ -76,12 +82,23 @@ class SessionsApi:
         runner = self._registry.open(id)
         return {**self._registry.row(id), "state": runner.snapshot.state()}
 
-    @route("PATCH", "/api/sessions/{id}", "Rename or archive a session.", answer=_ROW)
-    def change(self, id: ID, title: str | None = None, archived: bool | None = None) -> Packet:  # noqa: A002
+    @route("PATCH", "/api/sessions/{id}", "Rename, archive, pin or tag a session.", answer=_ROW)
+    def change(
+        self,
+        id: ID,  # noqa: A002
+        title: str | None = None,
+        archived: bool | None = None,
+        pinned: bool | None = None,
+        tags: _TAGS = None,
+    ) -> Packet:
         if title is not None:
             self._registry.rename(id, title)
         if archived is not None:
             self._registry.archive(id, archived)
+        if pinned is not None:
+            self._registry.pin(id, pinned)
+        if tags is not None:
+            self._registry.tag(id, tags)
         return self._registry.row(id)
 
     @route("DELETE", "/api/sessions/{id}", "Forget a session for good.", status=204)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from core.cards import Change
@@ -122,6 +123,34 @@ class SessionRegistry:
             self.store.archive(session, archived)
         self._publish("session", session, self.row(session))
 
+    def pin(self, session: str, pinned: bool) -> None:
+        self.info(session)
+        with as_api_errors():
+            self.store.pin(session, pinned)
+        self._publish("session", session, self.row(session))
+
+    def tag(self, session: str, tags: Iterable[str]) -> None:
+        self.info(session)
+        with as_api_errors():
+            self.store.tag(session, tags)
+        self._publish("session", session, self.row(session))
+
+    def on_looked_at(self, session: str) -> None:
+        """Note that somebody looks at *session*: what ended there is read."""
+        with suppress(UserError):  # where nothing can be written it stays unread
+            if self.store.info(session).unread:
+                self.store.mark_unread(session, False)
+                self._publish("session", session, self.row(session))
+
+    def _on_worked(self, session: str) -> None:
+        """Note that a turn ended in *session*, which is news to who does not look at it."""
+        if self._is_watched(session):
+            return
+        with suppress(UserError):  # as above
+            self.store.mark_unread(session, True)
+        if self._is_watched(session):  # somebody came meanwhile
+            self.on_looked_at(session)
+
     def delete(self, session: str) -> None:
         self.info(session)
         with self._lock:
@@ -141,13 +170,15 @@ class SessionRegistry:
 
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:
         with as_api_errors():
-            infos = self.store.archived(limit) if archived else self.store.sessions(limit)
+            infos = [*(self.store.archived(limit) if archived else self.store.sessions(limit))]
+            if not archived:  # those that are pinned are listed, however old they are
+                infos += [info for info in self.store.pinned() if info not in infos]
         self._redactor.refresh_if_stale()
-        return [self._row(info) for info in infos]
+        return self._rows(infos)
 
     def row(self, session: str) -> Packet:
         """Return *session* as a row of the list. Raises `ApiError` if there is no such session."""
-        return self._row(self.info(session))
+        return self._rows([self.info(session)])[0]
 
     def info(self, session: str) -> SessionInfo:
         """Return what is kept of *session*. Raises `ApiError` if there is no such session."""
@@ -187,7 +218,8 @@ class SessionRegistry:
     def _new_runner(self) -> SessionRunner:
         with as_api_errors():
             return SessionRunner(
-                self._make_terminal, self._publish, self.row, self._on_error, self._redactor
+                *(self._make_terminal, self._publish, self.row, self._on_error, self._redactor),
+                on_worked=self._on_worked,
             )
 
     def _close_idle(self) -> None:
@@ -209,11 +241,17 @@ class SessionRegistry:
                 runner.last_used = time.monotonic()
             return runner
 
-    def _row(self, info: SessionInfo) -> Packet:
+    def _rows(self, infos: Sequence[SessionInfo]) -> list[Packet]:
+        with as_api_errors():
+            last_words = self.store.last_words(info.id for info in infos)
+        return [self._row(info, last_words[info.id]) for info in infos]
+
+    def _row(self, info: SessionInfo, last_words: str) -> Packet:
         runner = self._runners.get(info.id)
         return {
             **to_plain(info),
             "title": self._redactor.redact(info.title),
+            "last": self._redactor.redact(last_words),
             "running": bool(runner and runner.is_working),
             "asking": bool(runner and runner.terminal.open_questions),
             "queued": runner.queue_length if runner else 0,

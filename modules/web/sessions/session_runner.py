@@ -54,6 +54,8 @@ class SessionRunner:
         load_row: Callable[[str], Packet],
         on_error: OnError,
         redactor: PageRedactor,
+        *,
+        on_worked: Callable[[str], None],
     ) -> None:
         self.terminal = make_terminal(self._emit)
         self.snapshot = SessionSnapshot(self.terminal, redactor, self._run_state)
@@ -62,6 +64,7 @@ class SessionRunner:
         self.terminal.on_question_changed = self.notifier.send_question_change
         self.terminal.on_state_changed = self.notifier.send_state
         self._on_error = on_error
+        self._on_worked = on_worked
         self._lock = threading.Lock()
         self._left = threading.Condition(self._lock)
         self._queue = MessageQueue(self.terminal)
@@ -358,6 +361,7 @@ class SessionRunner:
             )
         self.last_used = time.monotonic()
         self.notifier.send_state()
+        self._on_worked(self.session)
         self.notifier.send_row()
 
     @property

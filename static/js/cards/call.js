@@ -68,6 +68,7 @@ class CallView {
       h("div", { class: "row" }, this.head, this.open || null, this.undo.element),
       this.body,
     );
+    this.element.addEventListener("beside", () => this.#isOpen !== !this.body.hidden && this.#drawBody());
     this.update(item);
   }
 
@@ -133,6 +134,7 @@ class CallView {
     if (this.#choice !== null) return this.#choice;
     const { item } = this;
     if (item.state === "running") return Boolean(item.output.text);
+    if (item.card?.kind === "diff" && this.host.app?.showsChange?.(item.card.path)) return false;
     if (UNFOLDED.has(item.card?.kind) || item.card?.pictures?.length) return true;
     return item.state !== "done" && hasBody(item.card);
   }
@@ -147,6 +149,10 @@ class CallView {
     const isOpen = this.#isOpen;
     this.drawn = true;
     this.head.setAttribute("aria-expanded", String(isOpen));
+    // The program stands in full below: its beginning need not stand above.
+    const isShown = item.state === "running" || !item.card || item.card.kind === "run";
+    this.element.classList.toggle("spelled", isOpen && isShown && Boolean(programOf(item.name, item.arguments)));
+    this.element.dataset.kind = item.card?.kind ?? "";
     this.body.hidden = !isOpen;
     if (!isOpen) {
       this.body.replaceChildren();

@@ -114,14 +114,16 @@ function diffCard(card) {
   );
 }
 
-function runCard(card, host) {
+function runCard(card, host, hasHead) {
+  const isEnded = !card.job && !hasHead; // what a head says is not said again
   const facts = [
-    !card.job && (card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code })),
-    duration(card.seconds),
+    isEnded && (card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code })),
+    isEnded && duration(card.seconds),
     card.tier && say({ template: card.tier }),
     card.shown_folders?.length && t("shows {folders}", { folders: card.shown_folders.map(visible).join(", ") }),
   ].filter(Boolean);
-  const why = PLAIN_ENDS.has(card.why?.template) ? "" : say(card.why); // the exit code says it
+  const isSaid = PLAIN_ENDS.has(card.why?.template) || (hasHead && card.exit_code === null);
+  const why = isSaid ? "" : say(card.why); // the exit code says it, or the head
   return h(
     "div",
     { class: `card-run ${card.job ? "of-job" : ""}` },

@@ -1,7 +1,8 @@
 // A unified diff as rows to draw, with the words that changed inside a line marked; pure.
 
 /** @typedef {{text: string, marked: boolean}} Piece */
-/** @typedef {{kind: "hunk" | "same" | "added" | "removed" | "meta", old: number, new: number, text: string, pieces?: Piece[]}} Row */
+/** @typedef {{text: string, classes: string}} Token a part of a line in one colour */
+/** @typedef {{kind: "hunk" | "same" | "added" | "removed" | "meta", old: number, new: number, text: string, pieces?: Piece[], tokens?: Token[]}} Row */
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$/;
 
@@ -66,6 +67,60 @@ function markPair(rows, removed, added, diffWords) {
     parts.filter((part) => !part[skip]).map((part) => ({ text: part.value, marked: Boolean(part[mark]) }));
   rows[removed] = { ...rows[removed], pieces: pieces("added", "removed") };
   rows[added] = { ...rows[added], pieces: pieces("removed", "added") };
+}
+
+/**
+ * Gives each line the tokens that it has in what was, or in what is.
+ * @param {Row[]} rows
+ * @param {(text: string) => Promise<Token[] | null>} tokensOf
+ * @returns {Promise<Row[]>}
+ */
+export async function withTokens(rows, tokensOf) {
+  const result = rows.slice();
+  for (const kinds of [["same", "removed"], ["same", "added"]]) {
+    const places = rows.flatMap(({ kind }, at) => (kinds.includes(kind) ? [at] : []));
+    const tokens = await tokensOf(places.map((at) => rows[at].text).join("\n"));
+    if (!tokens) return rows;
+    linesOf(tokens).forEach((line, index) => {
+      if (places[index] !== undefined) result[places[index]] = { ...result[places[index]], tokens: line };
+    });
+  }
+  return result;
+}
+
+/** @param {Token[]} tokens @returns {Token[][]} */
+function linesOf(tokens) {
+  /** @type {Token[][]} */
+  const lines = [[]];
+  for (const { text, classes } of tokens)
+    text.split("\n").forEach((part, index) => {
+      if (index) lines.push([]);
+      if (part) lines.at(-1)?.push({ text: part, classes });
+    });
+  return lines;
+}
+
+/**
+ * The tokens of a line cut where what changed in it begins and ends.
+ * @param {Row} row
+ * @returns {(Piece & Token & {piece: number})[]} with the number of the piece that each is of
+ */
+export function cutTokens({ text, pieces = [{ text, marked: false }], tokens = [{ text, classes: "" }] }) {
+  const cut = [];
+  for (let piece = 0, token = 0, pieceAt = 0, tokenAt = 0; piece < pieces.length && token < tokens.length;) {
+    const length = Math.min(pieces[piece].text.length - pieceAt, tokens[token].text.length - tokenAt);
+    if (length > 0)
+      cut.push({
+        text: tokens[token].text.slice(tokenAt, tokenAt + length),
+        classes: tokens[token].classes,
+        marked: pieces[piece].marked,
+        piece,
+      });
+    [pieceAt, tokenAt] = [pieceAt + length, tokenAt + length];
+    if (pieceAt >= pieces[piece].text.length) [piece, pieceAt] = [piece + 1, 0];
+    if (tokenAt >= tokens[token].text.length) [token, tokenAt] = [token + 1, 0];
+  }
+  return cut;
 }
 
 /**

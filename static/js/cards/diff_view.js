@@ -1,9 +1,10 @@
 // A unified diff: line numbers, colours, the changed words; long ones fold in the middle.
 
 import { button, h } from "../lib/dom.js";
-import { diffRows, sideBySide, withWords } from "./diff_rows.js";
+import { coloured, syntaxOf } from "../markdown/markdown.js";
+import { cutTokens, diffRows, sideBySide, withTokens, withWords } from "./diff_rows.js";
 import { loadDiff } from "../lib/vendor.js";
-import { visible } from "../lib/format.js";
+import { nameOf, visible } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
 
 const SHOWN = 30; // rows of a long diff that are shown before it is unfolded
@@ -29,14 +30,32 @@ export function diffView(diff, { path = "", isWhole = false, isSplit = false } =
   const most = isWhole ? LONGEST : rows.length > SHOWN + 6 ? SHOWN : rows.length;
   draw(rows, most);
   if (rows.length < LONGEST)
-    addWords(rows, (marked) => draw(marked, frame.querySelector(".more") ? most : LONGEST));
+    refine(rows, path, (marked) => draw(marked, frame.querySelector(".more") ? most : LONGEST));
   return frame;
 }
 
-async function addWords(rows, draw) {
-  if (!rows.some((row, index) => row.kind === "added" && rows[index - 1]?.kind === "removed")) return;
-  const { diffWordsWithSpace } = await loadDiff();
-  draw(withWords(rows, diffWordsWithSpace));
+/** Marks the words that changed, then colours the lines in the syntax of *path*. */
+async function refine(rows, path, draw) {
+  let refined = rows;
+  if (rows.some((row, index) => row.kind === "added" && rows[index - 1]?.kind === "removed")) {
+    const { diffWordsWithSpace } = await loadDiff();
+    refined = withWords(rows, diffWordsWithSpace);
+    draw(refined);
+  }
+  const name = nameOf(path);
+  const syntax = syntaxOf(name) || syntaxOf(name.slice(name.lastIndexOf(".") + 1));
+  if (syntax) draw(await withTokens(refined, (text) => tokensOf(text, syntax)));
+}
+
+/** @returns {Promise<import("./diff_rows.js").Token[] | null>} */
+async function tokensOf(text, syntax) {
+  const drawn = await coloured(text, syntax);
+  return drawn && [...drawn.childNodes].flatMap((node) => tokensIn(node, ""));
+}
+
+function tokensIn(node, classes) {
+  if (!(node instanceof Element)) return [{ text: node.textContent ?? "", classes }];
+  return [...node.childNodes].flatMap((child) => tokensIn(child, node.className));
 }
 
 function more(count, unfold) {
@@ -71,8 +90,16 @@ function side(row, number) {
 
 function words(row) {
   if (row.kind === "meta") return [t("No newline at end of file")]; // the one remark that a diff makes
-  const drawn = (piece) => (piece.marked ? h("mark", { text: visible(piece.text) }) : visible(piece.text));
-  return row.pieces ? row.pieces.map(drawn) : [visible(row.text)];
+  /** @type {Map<number, any>} a mark for each piece, whatever its colours */
+  const marks = new Map();
+  return cutTokens(row).map(({ text, classes, marked, piece }) => {
+    const shown = classes ? h("span", { class: classes, text: visible(text) }) : visible(text);
+    if (!marked) return shown;
+    const mark = marks.get(piece);
+    if (mark) mark.append(shown);
+    else marks.set(piece, h("mark", {}, shown));
+    return mark ? "" : marks.get(piece);
+  });
 }
 
 function line(row) {

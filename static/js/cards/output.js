@@ -2,6 +2,7 @@
 
 import { button, h } from "../lib/dom.js";
 import { overwritten, plain, spans } from "./ansi.js";
+import { linkPlaces } from "../markdown/places.js";
 import { t } from "../i18n/translate.js";
 
 const BLOCK = 100; // lines that are laid out together
@@ -47,7 +48,7 @@ function styled(text, start) {
   const nodes = found.map((span) =>
     span.classes ? h("span", { class: span.classes, text: span.text }) : span.text,
   );
-  return { element: h("pre", {}, ...nodes), style };
+  return { element: linkPlaces(h("pre", {}, ...nodes)), style };
 }
 
 /** The end of the output of a program that still runs. */

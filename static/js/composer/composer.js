@@ -1,6 +1,6 @@
 // The composer: sending, queueing, completing, dropping files; the draft is kept.
 
-import { button, h } from "../lib/dom.js";
+import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { size } from "../lib/format.js";
 import { remember, remembered } from "../lib/storage.js";
@@ -30,6 +30,11 @@ export function composer(app) {
     icon("stop"),
     h("span", { text: t("Stop") }),
   );
+  const model = button({
+    class: "quiet model-choice",
+    title: t("Choose the model"),
+    on: { click: () => import("../status/model_picker.js").then(({ openModelPicker }) => openModelPicker(app)) },
+  });
   const completion = new Completion(app, area);
   const queue = queuePlace(app);
   const files = h("input", {
@@ -69,6 +74,7 @@ export function composer(app) {
       files,
       modeButton(app),
       approvalButton(app),
+      model,
       h("span", { class: "gap" }),
       stop,
       send,
@@ -88,6 +94,7 @@ export function composer(app) {
     const isRunning = Boolean(state.sessionState?.running);
     stop.hidden = !isRunning;
     stop.disabled = Boolean(state.sessionState?.stopping);
+    retext(model, state.sessionState?.practice ? "" : (state.sessionState?.model ?? ""));
     send.title = isRunning ? t("Queue for later (Ctrl+Enter: stop and send now)") : t("Send");
     weigh();
     queue.update(state.sessionState);

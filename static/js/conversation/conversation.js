@@ -49,8 +49,9 @@ export function conversation(app) {
   let marks = null;
   let outbox = 0;
   let welcomed; // the approval mode that the welcome speaks of
-  import("./items.js").then(async ({ itemView, itemsReady, shown, stable, workingWords }) => {
+  import("./items.js").then(async ({ followPlaces, itemView, itemsReady, shown, stable, workingWords }) => {
     await itemsReady;
+    followPlaces(app, log);
     const items = keyed(
       list,
       (item) => item.key,

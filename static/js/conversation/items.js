@@ -42,11 +42,35 @@ export const ITEMS = Object.keys(VIEWS);
 /** Resolves when replies can be drawn as they will stay, or never could. */
 export const itemsReady = markdownReady().catch(() => null);
 
+/**
+ * Opens the places that are named in *log*, and sees to it that a change stands once: there, or in
+ * the list of changes beside it.
+ */
+export function followPlaces(app, log) {
+  // Before a reply does: a program names a file by its whole path, or from where it runs.
+  log.addEventListener(
+    "click",
+    (event) => {
+      const place = event.target.closest("a.place");
+      if (!place) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const path = place.dataset.path.replace(`${app.state.status?.root}/`, "").replace(/^(\.\/)+/, "");
+      app.emit("open", { path, line: Number(place.dataset.line) });
+    },
+    { capture: true },
+  );
+  const look = () => {
+    for (const call of log.querySelectorAll(".call[data-kind=diff]")) call.dispatchEvent(new Event("beside"));
+  };
+  for (const name of ["watch", "shown", "opened", "pane"]) app.on(name, () => queueMicrotask(look));
+}
+
 /** @param {any} item @param {Host} host */
 export const itemView = (item, host) => VIEWS[item.kind](item, host);
 
 function textView(item, host) {
-  const writer = new MarkdownWriter((path) => host.openFile(path));
+  const writer = new MarkdownWriter((path, line) => host.openFile(path, line));
   const element = h("article", { class: "reply", "aria-label": "Onefold" }, writer.element);
   let shown = null;
   const update = (changed) => {

@@ -35,6 +35,12 @@ export function welcome(app) {
               "It reads, writes, searches and runs things in this one folder, shows every step, asks before what cannot be undone.",
             ),
     }),
+    status?.practice &&
+      h(
+        "p",
+        {},
+        button({ class: "primary", on: { click: () => app.emit("settings", "deepseek_api_key") } }, t("Enter a key")),
+      ),
     h(
       "ul",
       { class: "ideas" },

@@ -1,5 +1,6 @@
 // Everything by keyboard. Single letters never act while something is being written.
 
+import { remembered } from "../lib/storage.js";
 import { typedAhead } from "./type_ahead.js";
 
 /**
@@ -7,7 +8,11 @@ import { typedAhead } from "./type_ahead.js";
  * @param {{composer: any, approval: any, pane: any, tree: any, conversation: any, layout: any}} parts
  */
 export function shortcuts(app, parts) {
+  app.actions = actionsOf(app, parts);
   app.on("keys", showShortcuts);
+  app.on("settings", (wanted = "") =>
+    typedAhead(import("../settings/settings_sheet.js"), ({ openSettings }) => openSettings(app, wanted)),
+  );
   app.on("sessions", () => typedAhead(import("../sessions/sessions.js"), ({ openSessions }) => openSessions(app)));
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
@@ -28,36 +33,67 @@ function isWriting(event) {
   );
 }
 
+/** What keys do: the usual key of each, which a person may change. */
+export const KEYS = {
+  palette: "Ctrl+K",
+  file: "Ctrl+P",
+  sessions: "Ctrl+Shift+F",
+  side: "Ctrl+B",
+  pane: "Ctrl+J",
+  compose: "Ctrl+L",
+  save: "Ctrl+S",
+  settings: "Ctrl+,",
+  before: "Alt+↑",
+  after: "Alt+↓",
+  new: "Alt+N",
+  quote: "Alt+Q",
+  note: "Alt+M",
+  rename: "F2",
+  part: "F6",
+  "part-back": "Shift+F6",
+};
+
+/** The keys as they are: the usual ones, and those that were changed. @returns {typeof KEYS} */
+export function keysNow() {
+  return { ...KEYS, ...JSON.parse(remembered("keys") ?? "{}") };
+}
+
+const CODES = { Comma: ",", ArrowUp: "↑", ArrowDown: "↓" };
+
+/** The key that is pressed, by its place: it is the same one on any layout. @param {KeyboardEvent} event */
+export const keyOf = ({ code, ctrlKey, metaKey, altKey, shiftKey }) =>
+  [ctrlKey || metaKey ? "Ctrl" : "", altKey ? "Alt" : "", shiftKey ? "Shift" : "", CODES[code] ?? code.replace(/^(Key|Digit)/, "")]
+    .filter(Boolean)
+    .join("+");
+
+/** @returns {Record<keyof typeof KEYS, () => any>} */
+function actionsOf(app, parts) {
+  const emit = (name) => () => app.emit(name);
+  return {
+    palette: () => typedAhead(import("../search/commands.js"), ({ openPalette }) => openPalette(app)),
+    file: () => typedAhead(import("../search/palette.js"), ({ openQuickly }) => openQuickly(app)),
+    sessions: emit("sessions"),
+    side: emit("side"),
+    pane: emit("pane"),
+    compose: emit("compose"),
+    save: () => parts.pane.save(),
+    settings: emit("settings"),
+    before: () => moves(({ jump }) => jump(-1)),
+    after: () => moves(({ jump }) => jump(1)),
+    new: app.startSession,
+    quote: emit("quote"),
+    note: emit("note-selection"),
+    rename: emit("rename"),
+    part: () => moves(({ nextPart }) => nextPart(parts, 1)),
+    "part-back": () => moves(({ nextPart }) => nextPart(parts, -1)),
+  };
+}
+
 function chord(event, app, parts) {
-  const { code, ctrlKey, metaKey, altKey, shiftKey } = event;
-  if ((ctrlKey || metaKey) && !altKey && !shiftKey) {
-    return (
-      {
-        KeyK: () => app.emit("sessions"),
-        KeyP: () => typedAhead(import("../search/palette.js"), ({ openQuickly }) => openQuickly(app)),
-        KeyB: () => app.emit("side"),
-        KeyJ: () => app.emit("pane"),
-        KeyL: () => parts.composer.focus(),
-        KeyS: () => parts.pane.save(),
-        Comma: () => typedAhead(import("../settings/settings_sheet.js"), ({ openSettings }) => openSettings(app)),
-      }[code] ?? null
-    );
-  }
-  if ((ctrlKey || metaKey) && shiftKey && code === "KeyF") return () => app.emit("sessions");
-  if (altKey && !ctrlKey && !metaKey)
-    return (
-      {
-        ArrowUp: () => jump(-1),
-        ArrowDown: () => jump(1),
-        KeyN: app.startSession,
-        KeyQ: () => app.emit("quote"),
-        KeyM: () => app.emit("note-selection"),
-      }[code] ?? null
-    );
-  if (event.key === "F2" && !isWriting(event)) return () => app.emit("rename");
-  if (event.key === "F6") return () => nextPart(parts, shiftKey ? -1 : 1);
   if (event.key === "Escape") return escape(event, app, parts);
-  return null;
+  const pressed = keyOf(event);
+  const name = Object.entries(keysNow()).find(([, key]) => key === pressed)?.[0];
+  return name && !(name === "rename" && isWriting(event)) ? app.actions[name] : null;
 }
 
 function letter(event, app, parts) {
@@ -78,25 +114,7 @@ function escape(event, app, parts) {
   return app.state.sessionState?.running ? app.stop : () => parts.composer.focus();
 }
 
-/** Goes to the message before or after what is at the top of the view. */
-function jump(by) {
-  const log = document.querySelector(".log");
-  const tops = [...log.querySelectorAll(".person")].map((message) => message.offsetTop);
-  const at = log.scrollTop + 16;
-  const next = by > 0 ? tops.find((top) => top > at + 8) : tops.findLast((top) => top < at - 8);
-  log.scrollTo({ top: next === undefined ? (by > 0 ? log.scrollHeight : 0) : next - 16 });
-}
-
-function nextPart({ tree, conversation, composer, pane }, by) {
-  const order = [
-    [tree.element, () => tree.focus()],
-    [conversation.element, () => conversation.focus()],
-    [composer.element, () => composer.focus()],
-    [pane.element, () => pane.element.querySelector("button")?.focus()],
-  ];
-  const at = order.findIndex(([element]) => element.contains(document.activeElement));
-  order[(at + by + order.length) % order.length][1]();
-}
+const moves = (work) => import("./moves.js").then(work);
 
 async function showShortcuts() {
   const { openShortcuts } = await import("./shortcuts_sheet.js");

@@ -15,13 +15,21 @@ const NARROW = matchMedia("(max-width: 1024px)"); // it is closed until it is as
  */
 export function layout(app, parts) {
   const { topBar, side, chat, pane, status } = parts;
-  const left = splitter(app, t("Width of the file tree"), "--side-width", 180, 520, 1);
-  const right = splitter(app, t("Width of the pane"), "--pane-width", 300, 1100, -1);
+  const left = place("--side-width");
+  const right = place("--pane-width");
+  import("./splitter.js").then(({ splitter }) => {
+    splitter(left, t("Width of the file tree"), "--side-width", 180, 520, 1);
+    splitter(right, t("Width of the pane"), "--pane-width", 300, 1100, -1);
+  });
   const tabs = phoneTabs(app);
   const main = h("main", { class: "columns" }, side, left, chat, right, pane);
   const element = h("div", { class: "page" }, topBar, main, status, tabs.element);
   let isSideOpen = remembered("side") !== "0";
   let isPaneOpen = remembered("pane") !== "0" && !NARROW.matches;
+  let isFilled = remembered("filled") === "1"; // the pane has something to show: as it was last, until it is known
+  let isAsked = false; // the person wants to see it all the same
+  let openFiles = 0;
+  const isPaneShown = () => isPaneOpen && (isFilled || isAsked || openFiles > 0);
   let hasSession = false;
   let shown = "chat";
   let paneTab = "changes"; // or "files", while the pane shows one
@@ -29,7 +37,7 @@ export function layout(app, parts) {
   function draw() {
     const phone = PHONE.matches;
     element.classList.toggle("no-side", !phone && !isSideOpen);
-    element.classList.toggle("no-pane", !phone && !isPaneOpen);
+    element.classList.toggle("no-pane", !phone && !isPaneShown());
     attribute(element, "data-shown", phone ? shown : null);
     tabs.update(shown === "changes" ? paneTab : shown);
     for (const [name, part] of Object.entries({ files: side, chat, changes: pane })) {
@@ -44,7 +52,7 @@ export function layout(app, parts) {
     draw();
   });
   app.on("pane", (open) => {
-    isPaneOpen = open ?? !isPaneOpen;
+    isPaneOpen = isAsked = open ?? !isPaneShown();
     if (!NARROW.matches) remember("pane", isPaneOpen ? null : "0");
     if (PHONE.matches) shown = isPaneOpen ? "changes" : "chat";
     draw();
@@ -58,13 +66,26 @@ export function layout(app, parts) {
     paneTab = path ? "files" : "changes";
     draw();
   });
+  app.on("opened", (count) => {
+    if (openFiles && !count) isAsked = false;
+    openFiles = count;
+    draw();
+  });
+  app.subscribe(({ session, sessionState, marks, marksOf }) => {
+    const isKnown = sessionState && (!sessionState.changes || marksOf === session);
+    const isNow = isKnown ? Boolean(marks.length || sessionState.todos?.length) : isFilled;
+    if (isNow === isFilled) return;
+    isFilled = isNow;
+    remember("filled", isFilled ? "1" : null);
+    draw();
+  });
   app.on("reveal", () => {
     if (PHONE.matches) shown = "files";
     else isSideOpen = true;
     draw();
   });
   app.on("asked", () => {
-    if (PHONE.matches || !OVERLAID.matches || !isPaneOpen) return;
+    if (PHONE.matches || !OVERLAID.matches || !isPaneShown()) return;
     if (pane.contains(document.activeElement)) app.notice(t("Your answer is needed."));
     else app.emit("pane", false);
   });
@@ -85,7 +106,7 @@ export function layout(app, parts) {
       draw();
     });
   draw();
-  return { element, isPhone: () => PHONE.matches, isOverlay: () => OVERLAID.matches && isPaneOpen };
+  return { element, isPhone: () => PHONE.matches, isOverlay: () => OVERLAID.matches && isPaneShown() };
 }
 
 function phoneTabs(app) {
@@ -124,56 +145,9 @@ function phoneTabs(app) {
   };
 }
 
-/** A line between columns that is dragged, or moved by the arrow keys. */
-function splitter(app, label, property, least, most, direction) {
-  const root = document.documentElement;
-  let width = Number(remembered(property)) || 0;
-  const bar = h("div", {
-    class: "splitter",
-    role: "separator",
-    tabIndex: 0,
-    "aria-label": label,
-    "aria-orientation": "vertical",
-    "aria-valuemin": least,
-    "aria-valuemax": most,
-  });
-  const set = (wanted) => {
-    width = Math.round(Math.max(least, Math.min(most, wanted, innerWidth * 0.6)));
-    root.style.setProperty(property, `${width}px`);
-    bar.setAttribute("aria-valuenow", String(width));
-  };
-  const now = () =>
-    width ||
-    Math.round(
-      (direction > 0 ? bar.previousElementSibling : bar.nextElementSibling).getBoundingClientRect().width,
-    );
-  if (width) set(width);
-  else bar.setAttribute("aria-valuenow", String(least));
-  bar.addEventListener("pointerdown", (event) => {
-    const start = { x: event.clientX, width: now() };
-    bar.setPointerCapture(event.pointerId);
-    const move = (moved) => set(start.width + direction * (moved.clientX - start.x));
-    bar.addEventListener("pointermove", move);
-    bar.addEventListener(
-      "pointerup",
-      () => {
-        bar.removeEventListener("pointermove", move);
-        remember(property, String(width));
-      },
-      { once: true },
-    );
-  });
-  bar.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 16, ArrowLeft: -16 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    set(now() + direction * by);
-    remember(property, String(width));
-  });
-  bar.addEventListener("dblclick", () => {
-    width = 0;
-    root.style.removeProperty(property);
-    remember(property, null);
-  });
-  return bar;
+/** The place of a line between columns, as wide as it was left; it can be moved once that is loaded. */
+function place(property) {
+  const width = Math.min(Number(remembered(property)), innerWidth * 0.6);
+  if (width) document.documentElement.style.setProperty(property, `${Math.round(width)}px`);
+  return h("div", { class: "splitter" });
 }

@@ -54,6 +54,8 @@ class Pane {
     });
     app.on("changes", () => this.#show(""));
     app.on("files", (change) => this.#changed(change));
+    app.showsChange = (path) =>
+      !this.#shown && !this.element.closest(".no-pane, [data-shown]") && Boolean(this.list?.paths.includes(path));
     app.shownPaths = () => [...this.#files.keys(), ...(this.list?.paths ?? [])];
     this.#show("");
     addEventListener("pagehide", () => this.#files.forEach((file) => file.keepDraft()));
@@ -125,6 +127,7 @@ class Pane {
     });
     this.drawTabs(["", ...(this.previews?.keys() ?? []), ...this.#files.keys()].map(tab));
     this.tabs.querySelector(".shown")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.app.emit("opened", this.tabs.childElementCount - 1);
     if (!this.#before) keep(OPEN, { paths: [...this.#files.keys()], shown: this.#shown });
   }
 

@@ -29,7 +29,7 @@ export function topBar(app) {
     "div",
     { class: "where early" },
     project,
-    tool("menu", t("Sessions (Ctrl+K)"), () => app.emit("sessions")),
+    tool("menu", t("Sessions (Ctrl+Shift+F)"), () => app.emit("sessions")),
     h("h1", { class: "title-place" }, title),
     badge,
     tool("add", t("New session"), app.startSession),

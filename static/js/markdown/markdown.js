@@ -214,9 +214,20 @@ const ready = new Map();
  * @param {string} name
  */
 export async function colour(element, name) {
-  const syntax = syntaxOf(name);
   const text = element.textContent ?? "";
-  if (!syntax || !text || text.length > LONGEST) return;
+  const drawn = await coloured(text, name);
+  if (drawn && element.textContent === text) element.replaceChildren(drawn);
+}
+
+/**
+ * Returns *text* in its colours, or null where there is no syntax of ours that is called *name*.
+ * @param {string} text
+ * @param {string} name
+ * @returns {Promise<DocumentFragment | null>}
+ */
+export async function coloured(text, name) {
+  const syntax = syntaxOf(name);
+  if (!syntax || !text || text.length > LONGEST) return null;
   const [{ default: highlighter }, { default: purify }] = await Promise.all([loadHighlight(), loadPurify()]);
   if (!ready.has(syntax)) {
     ready.set(
@@ -225,9 +236,6 @@ export async function colour(element, name) {
     );
   }
   await ready.get(syntax);
-  if (element.textContent !== text) return;
   const { value } = highlighter.highlight(text, { language: syntax, ignoreIllegals: true });
-  element.replaceChildren(
-    purify.sanitize(value, { ...OPTIONS, ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"] }),
-  );
+  return purify.sanitize(value, { ...OPTIONS, ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"] });
 }

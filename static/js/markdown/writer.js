@@ -6,6 +6,7 @@ import { h } from "../lib/dom.js";
 import { codeBlock } from "./code_block.js";
 import { legible } from "../lib/format.js";
 import { markdownReady } from "./markdown.js";
+import { linkPlaces } from "./places.js";
 import { outlined } from "./headings.js";
 import { t } from "../i18n/translate.js";
 
@@ -51,7 +52,7 @@ export class MarkdownWriter {
   #fence = null;
 
   /**
-   * @param {(path: string) => void} openFile is called when a link to a file is followed
+   * @param {(path: string, line?: number) => void} openFile is called when a link to a file is followed
    * @param {string | null} [folder] of the file it is: markup in that means what it says
    */
   constructor(openFile, folder = null) {
@@ -131,7 +132,7 @@ function follow(event, openFile) {
   const link = event.target.closest("a[data-path]");
   if (!link) return;
   event.preventDefault();
-  openFile(link.dataset.path);
+  openFile(link.dataset.path, Number(link.dataset.line) || undefined);
 }
 
 /** Gives code its frame and colours, wide tables their own scroll bar. */
@@ -146,5 +147,5 @@ function finished(block) {
     table.replaceWith(frame);
     frame.append(table);
   }
-  return block;
+  return linkPlaces(block);
 }

@@ -2,22 +2,26 @@
 
 import { attribute, button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
+import { money } from "../lib/format.js";
 import { clock } from "../lib/time.js";
 import { language, t } from "../i18n/translate.js";
 import { api } from "../net/api.js";
 import { confirmed } from "../dialogs/dialog.js";
-import { titleField } from "./title_field.js";
+import { editField, titleField } from "./title_field.js";
 
 export class SessionRow {
   /**
    * @param {any} row of the server, with `isShown`
    * @param {import("../app.js").App} app
-   * @param {(id: string) => void} open
+   * @param {{open: (id: string) => void, choose: (id: string) => void}} list
    */
-  constructor(row, app, open) {
+  constructor(row, app, list) {
     this.app = app;
-    this.open = open;
+    this.open = list.open;
+    this.mark = h("input", { type: "checkbox", hidden: true, on: { change: () => list.choose(this.row.id) } });
     this.title = h("span", { class: "title" });
+    this.unread = h("span", { class: "unread", role: "img", "aria-label": t("unread") });
+    this.last = h("span", { class: "last" });
     this.asks = h("span", { class: "badge asks" });
     this.spinner = h("span", { class: "spinner", role: "img", "aria-label": t("running") });
     this.facts = h("span", { class: "muted" });
@@ -26,24 +30,28 @@ export class SessionRow {
         class: "choose",
         data: { act: "choose" },
         on: {
-          click: () => open(this.row.id),
+          click: () => (this.row.isChosen === null ? list.open : list.choose)(this.row.id),
           keydown: (event) => event.key === "F2" && this.#rename(),
         },
       },
       this.title,
       this.asks,
       this.spinner,
+      this.unread,
+      this.last,
       this.facts,
     );
     this.acts = {
+      pin: this.#act("pin", () => this.#change({ pinned: !this.row.pinned })),
+      tag: this.#act("tag", () => this.#tag()),
       edit: this.#act("edit", () => this.#rename()),
       fork: this.#act("fork", () => this.#fork()),
-      archive: this.#act("archive", () => this.#archive()),
+      archive: this.#act("archive", () => this.#change({ archived: !this.row.archived })),
       download: exportMenu(row.id),
       delete: this.#act("delete", () => this.#remove()),
     };
     this.tools = h("span", { class: "acts" }, ...Object.values(this.acts));
-    this.element = h("li", { data: { id: row.id } }, this.choose, this.tools);
+    this.element = h("li", { data: { id: row.id } }, this.mark, this.choose, this.tools);
     this.update(row);
   }
 
@@ -60,10 +68,18 @@ export class SessionRow {
     retext(this.asks, row.asking ? t("needs you") : "");
     this.asks.hidden = !row.asking;
     this.spinner.hidden = row.asking || !row.running;
+    this.unread.hidden = row.asking || row.running || row.isShown || !row.unread;
+    this.mark.hidden = row.isChosen === null;
+    this.mark.checked = Boolean(row.isChosen);
+    attribute(this.mark, "aria-label", t("Choose {title}", { title: this.#name }));
+    retext(this.last, row.last === row.title ? "" : (row.last ?? ""));
+    attribute(this.acts.pin, "aria-pressed", String(Boolean(row.pinned)));
     const facts = [
       clock(row.updated, language),
       row.turns === 1 ? t("1 turn") : t("{n} turns", { n: row.turns }),
+      row.cost_usd > 0 && money(row.cost_usd),
       row.parent && t("a fork"),
+      ...(row.tags ?? []).map((tag) => `#${tag}`),
     ];
     retext(this.facts, facts.filter(Boolean).join(" · "));
     this.#nameActs();
@@ -75,6 +91,8 @@ export class SessionRow {
 
   #nameActs() {
     const words = {
+      pin: this.row.pinned ? t("Unpin") : t("Pin"),
+      tag: t("Tags"),
       edit: t("Rename"),
       fork: t("Fork"),
       archive: this.row.archived ? t("Take out of the archive") : t("Archive"),
@@ -89,8 +107,19 @@ export class SessionRow {
   }
 
   #rename() {
-    const field = titleField(this.app, this.row, (isByKey) => {
-      this.element.replaceChildren(this.choose, this.tools);
+    this.#edit((leave) => titleField(this.app, this.row, leave));
+  }
+
+  #tag() {
+    const { id, tags = [] } = this.row;
+    const keep = (text) => api.changeSession(id, { tags: text.split(/[,，\s]+/) });
+    this.#edit((leave) => editField(this.app, { text: tags.join(" "), name: t("Tags"), placeholder: t("work urgent"), keep }, leave));
+  }
+
+  /** @param {(leave: (isByKey: boolean) => void) => HTMLInputElement} made the field in the place of the row */
+  #edit(made) {
+    const field = made((isByKey) => {
+      this.element.replaceChildren(this.mark, this.choose, this.tools);
       if (isByKey) this.choose.focus();
     });
     this.element.replaceChildren(field);
@@ -102,9 +131,8 @@ export class SessionRow {
     if (copy) this.open(copy.id);
   }
 
-  #archive() {
-    const { id, archived } = this.row;
-    return this.app.attempt(() => api.changeSession(id, { archived: !archived }));
+  #change(change) {
+    return this.app.attempt(() => api.changeSession(this.row.id, change));
   }
 
   async #remove() {

@@ -7,13 +7,15 @@ import { openDialog } from "../dialogs/dialog.js";
 
 /**
  * @param {import("../app.js").App} app
+ * @param {string} [name] of the setting that is looked for at first
  * @returns {HTMLInputElement} the field that looks for settings
  */
-export function openSettings(app) {
+export function openSettings(app, name = "") {
   const wanted = h("input", {
     type: "search",
     "aria-label": t("Find a setting"),
     placeholder: t("Find a setting"),
+    value: name,
     on: { input: find },
   });
   const place = h("p", { class: "muted" });

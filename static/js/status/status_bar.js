@@ -10,7 +10,7 @@ import { PARTS } from "./context_parts.js";
 const LINKS = {
   connecting: () => t("Connecting"),
   live: () => t("Connected"),
-  lost: () => t("Reconnecting"),
+  lost: () => t("Connection lost. Reconnecting …"),
   denied: () => t("Not logged in"),
   keyless: () => t("Not logged in"),
 };

@@ -363,12 +363,30 @@ def test_sessions_are_listed_renamed_put_away_exported_and_forgotten(serve: Serv
         assert served.ask("GET", f"{path}/export?format=json").json["session"] == session
         fork = served.ask("POST", f"{path}/fork", {"turn": 0}).json
         assert (fork["parent"], fork["turns"]) == (session, 0)
+        marked = served.ask("PATCH", path, {"pinned": True, "tags": ["#work", "work"]}).json
+        assert (marked["pinned"], marked["tags"], marked["last"]) == (True, ["work"], "the answer")
+        page.wait_for("session", pinned=True, tags=["work"])
+        assert served.ask("PATCH", path, {"title": "other"}).json["pinned"]
+        listed = served.ask("POST", f"{path}/command", {"line": "/sessions"}).json["card"]["rows"]
+        assert [row[-1] for row in listed if row[0].startswith(session)] == ["#work"]
         assert served.ask("PATCH", path, {"archived": True}).json["archived"]
         assert served.ask("GET", "/api/sessions").json["sessions"] == []
         assert len(served.ask("GET", "/api/sessions?archived=1").json["sessions"]) == 1
         assert served.ask("DELETE", path).status == 204
         assert served.ask("GET", path).json["code"] == "unknown_session"
         page.wait_for("session", id=session, deleted=True)
+
+
+def test_what_ends_while_nobody_looks_is_unread_until_somebody_does(serve: Serve) -> None:
+    with serve(text_reply("the answer")) as served, served.page() as page:
+        session = served.new_session()
+        path = f"/api/sessions/{session}"
+        served.ask("POST", f"{path}/messages", {"text": "question", "stream": False})
+        assert page.wait_for("session", id=session, unread=True)["last"] == "the answer"
+        assert served.ask("GET", path).json["unread"]  # which is no look at what was said
+        page.attach(session)
+        page.wait_for("session", id=session, unread=False)
+        assert not served.ask("GET", path).json["unread"]
 
 
 def test_a_login_link_can_be_asked_for(served: RunningServer) -> None:

@@ -53,7 +53,7 @@ def test_another_model_holds_for_the_session_and_not_beside_a_turn(serve: Serve)
         session = served.new_session()
         path = f"/api/sessions/{session}"
         assert served.ask("PATCH", f"{path}/model", {"model": "other"}).json["model"] == "other"
-        assert served.ask("GET", f"{path}/models").json == {"models": []}
+        assert served.ask("GET", f"{path}/models").json["models"] == []
         with served.page() as page:
             page.attach(session)
             page.call("send", session=session, cmd="1", text="go")

@@ -1,0 +1,34 @@
+// Places in files that a text names, as `src/app.py:12`, become links that open them.
+
+import { h } from "../lib/dom.js";
+
+const PATH = String.raw`(?:\.{0,2}\/)?(?:[\w.+@-]+\/)*[\w+@-][\w.+@-]*\.[A-Za-z]\w{0,9}`;
+const PLACE = new RegExp(String.raw`(?<![\w./:@-])(${PATH}):(\d{1,7})(?::\d{1,5})?(?![\w/])|File "([^"\n]+)", line (\d{1,7})`, "g");
+const HOST = /^[^/]*\.(?:com|dev|io|local|net|org)$/i; // and a port
+const ELSEWHERE = "a, button, pre.code-text, .code";
+
+/** Links the places that the text in *root* names, but not in a block of code. @param {Element} root */
+export function linkPlaces(root) {
+  if (!/[\w"]:? ?\d|, line \d/.test(root.textContent ?? "")) return root;
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  /** @type {Text[]} */
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(/** @type {Text} */ (walker.currentNode));
+  for (const node of nodes) if (!node.parentElement?.closest(ELSEWHERE)) linkIn(node);
+  return root;
+}
+
+/** @param {Text} node */
+function linkIn(node) {
+  const parts = [];
+  let end = 0;
+  for (const found of node.data.matchAll(PLACE)) {
+    const [text, path, line, file, fileLine] = found;
+    if (path && HOST.test(path)) continue;
+    parts.push(node.data.slice(end, found.index), placeLink(path ?? file, line ?? fileLine, text));
+    end = found.index + text.length;
+  }
+  if (parts.length) node.replaceWith(...parts, node.data.slice(end));
+}
+
+const placeLink = (path, line, text) => h("a", { href: "#", class: "place", data: { path, line }, text });

@@ -1,0 +1,101 @@
+// Ctrl+K: everything that can be done or opened, by a few letters of its name.
+
+import { h } from "../lib/dom.js";
+import { nameOf, visible } from "../lib/format.js";
+import { say, t } from "../i18n/translate.js";
+import { api } from "../net/api.js";
+import { openDialog } from "../dialogs/dialog.js";
+import { keysNow } from "../keyboard/shortcuts.js";
+import { wordsOfKeys } from "../keyboard/shortcuts_sheet.js";
+import { choosingList } from "./choosing_list.js";
+
+/** @typedef {{kind: string, words: string, more: string, key?: string, run: () => void}} Found */
+
+const MOST = 12; // of a kind
+
+/** @param {import("../app.js").App} app @returns {HTMLInputElement} the field for the words */
+export function openPalette(app) {
+  app.finder.forget(); // what came since nobody looked is to be found, too
+  const told = Promise.all([
+    app.attempt(() => api.settings()).then((answer) => (answer?.settings ?? []).map((one) => setting(app, one))),
+    app.attempt(() => api.commands()).then((answer) => (answer?.commands ?? []).map((one) => command(app, one))),
+  ]);
+  const list = choosingList({
+    name: t("Find anything"),
+    none: t("Nothing found."),
+    find: async (words) => {
+      const [settings, commands] = await told;
+      const paths = words.trim() ? ((await app.attempt(() => app.finder.find(words, MOST))) ?? []) : [];
+      const known = [actions(app), sessions(app), commands, settings];
+      return [...known.flatMap((some) => fitting(some, words)), ...paths.map((path) => file(app, path))];
+    },
+    draw: ({ kind, words, more, key }) => [
+      h("b", { text: words }),
+      h("span", { class: "muted", text: more }),
+      h("span", { class: "gap" }),
+      key ? h("kbd", { text: key }) : h("span", { class: "muted", text: kind }),
+    ],
+    choose: (found) => {
+      if (!found) return;
+      dialog.close();
+      found.run();
+    },
+  });
+  const dialog = openDialog(t("Find anything"), "sheet palette", [list.field, list.element]);
+  list.field.focus();
+  return list.field;
+}
+
+/** Those that have all words; without any the first of them. @param {Found[]} some */
+function fitting(some, wanted) {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = ({ words: name, more }) => words.every((word) => `${name} ${more}`.toLowerCase().includes(word));
+  return some.filter(has).slice(0, MOST + (words.length ? 0 : 4));
+}
+
+/** @returns {Found[]} */
+function actions(app) {
+  const keys = keysNow();
+  const named = Object.entries(wordsOfKeys()).filter(([name]) => name !== "palette");
+  return [
+    ...named.map(([name, words]) => ({ kind: "", words, more: "", key: keys[name], run: app.actions[name] })),
+    { kind: "", words: t("Keys"), more: "", key: "?", run: () => app.emit("keys") },
+    { kind: t("action"), words: t("Choose the model"), more: "", run: () => chooseModel(app) },
+  ];
+}
+
+const chooseModel = (app) =>
+  import("../status/model_picker.js").then(({ openModelPicker }) => openModelPicker(app));
+
+/** @returns {Found[]} */
+const sessions = (app) =>
+  app.state.sessions.map(({ id, title, last = "", tags = [] }) => ({
+    kind: t("session"),
+    words: title || t("Untitled"),
+    more: [...tags.map((tag) => `#${tag}`), last].join(" "),
+    run: () => app.openSession(id),
+  }));
+
+/** @returns {Found} */
+const setting = (app, { name, meaning }) => ({
+  kind: t("setting"),
+  words: name,
+  more: say(meaning),
+  run: () => app.emit("settings", name),
+});
+
+/** A command is written into the message: it may want more words. @returns {Found} */
+const command = (app, { name, help }) => ({
+  kind: t("command"),
+  words: name,
+  more: say(help),
+  run: () => app.emit("draft", `${name} `),
+});
+
+/** @returns {Found} */
+const file = (app, path) => ({
+  kind: t("file"),
+  words: visible(nameOf(path)),
+  more: visible(path),
+  run: () => app.emit("open", { path, isEntered: true }),
+});

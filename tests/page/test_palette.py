@@ -1,0 +1,97 @@
+"""Everything is found by Ctrl+K, and every key that it names can be another one."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.request_holding import HeldRequests
+from tests.page.served_page import ServedPage, message, replies, send
+from tests.page.test_races import new_session
+from tests.page.test_views import faults
+from tests.scripted_model import text_reply
+
+
+def palette(page: Page, words: str) -> None:
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Find anything")
+    field.fill(words)
+    expect(page.get_by_role("dialog").get_by_role("option").first).to_be_visible()
+
+
+def option(page: Page, words: str) -> Locator:
+    name = page.locator("b", has_text=re.compile(f"^{re.escape(words)}$"))
+    return page.get_by_role("dialog").get_by_role("option").filter(has=name)
+
+
+def test_actions_files_sessions_settings_and_commands_are_found(served_page: ServedPage) -> None:
+    (served_page.project / "notes.txt").write_text("one\n")
+    served_page.model.replies = [text_reply("so first")]
+    page = served_page.open()
+    send(page, "first talk")
+    expect(page.locator(".end")).to_have_count(1)
+    new_session(page)
+    palette(page, "")
+    expect(option(page, "New session")).to_contain_text("Alt+N")
+    assert faults(page) == []
+    page.keyboard.press("Escape")
+    palette(page, "notes.t")
+    option(page, "notes.txt").click()
+    expect(page.locator(".editor .cm-line").first).to_have_text("one")
+    palette(page, "first talk")
+    option(page, "first talk").click()
+    expect(replies(page)).to_have_text("so first")
+    palette(page, "step_limit")
+    option(page, "step_limit").click()
+    expect(page.get_by_role("searchbox", name="Find a setting")).to_have_value("step_limit")
+    page.keyboard.press("Escape")
+    palette(page, "/status")
+    option(page, "/status").click()
+    expect(message(page)).to_have_value("/status ")
+
+
+def test_no_letter_is_lost_while_the_palette_is_on_its_way(served_page: ServedPage) -> None:
+    page = served_page.open()
+    held = HeldRequests(page, "**/search/commands.js")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("choose the")
+    held.wait()
+    page.keyboard.type(" model")
+    held.release()
+    field = page.get_by_role("combobox", name="Find anything")
+    expect(field).to_have_value("choose the model")
+    expect(page.get_by_role("dialog").get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Model")).to_be_visible()
+    expect(message(page)).to_have_value("")
+
+
+def test_a_key_is_changed_kept_and_put_back(served_page: ServedPage) -> None:
+    page = served_page.open()
+    page.locator(".log").focus()
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys")
+    change = sheet.get_by_role("button", name="To the message", exact=False).first
+    change.click()
+    page.keyboard.press("Control+p")
+    expect(sheet.get_by_role("status")).to_contain_text("is the key of “Open a file” already")
+    change.click()
+    page.keyboard.press("x")
+    expect(sheet.get_by_role("status")).to_contain_text("a letter that you may want to write")
+    change.click()
+    page.keyboard.press("Control+Alt+x")
+    expect(sheet.get_by_role("status")).to_have_text("Ctrl+Alt+X is kept.")
+    page.keyboard.press("Escape")
+    page.reload()
+    page.locator(".log").focus()
+    page.keyboard.press("Control+l")
+    expect(page.locator(".log")).to_be_focused()
+    page.keyboard.press("Control+Alt+x")
+    expect(message(page)).to_be_focused()
+    page.locator(".log").focus()
+    page.keyboard.press("?")
+    sheet.get_by_role("button", name="Default of To the message", exact=True).click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+l")
+    expect(message(page)).to_be_focused()

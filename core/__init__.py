@@ -147,7 +147,7 @@ EXPORTS = {
     "model_choice": ["described", "served"],
     "observer": ["Observer"],
     "redaction": ["map_strings"],
-    "session_choice": ["SessionChoice"],
+    "session_choice": ["SessionChoice", "turn_count"],
     "tool_spec": ["OUTSIDE", "OtherNames", "ToolSpec", "first_line"],
     "tool_switches": ["ToolSwitches"],
     "tool_texts": [

@@ -20,7 +20,7 @@ from tests.session_kills import ROOT, KilledSession, numbers_in
 
 _IDLE, _ASKS, _UNSENT = "context", "y yes", "never sent"
 _MARK = "zq"
-_COMPACTED = re.compile("Summed up|nothing to sum up|no use|save nothing")
+_COMPACTED = re.compile("Summarized|Nothing to summarize|not usable|not save any")
 
 
 class Pane:

@@ -126,24 +126,24 @@ def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) 
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["--web", "-p", "hi"], "--web and -p exclude each other"),
-        (["--cli", "--web"], "--web and --cli exclude each other"),
-        (["--web", "--attach"], "--web and --attach exclude each other"),
-        (["--attach", "-p", "hi"], "--attach and -p exclude each other"),
-        (["--think", "--fast"], "--think and --fast exclude each other"),
-        (["--import", "x.json", "--resume"], "--import and --resume exclude each other"),
-        (["--follow", "-p", "hi"], "--follow and -p exclude each other"),
-        (["--attach", "--log"], "--attach and --log exclude each other"),
-        (["fix it", "-p", "hi"], "MESSAGE and -p exclude each other"),
-        (["web", "--cli"], "--web and --cli exclude each other"),
-        (["--cli", "--host", "0.0.0.0"], "--host is for --web only"),
+        (["--web", "-p", "hi"], "--web and -p cannot be used together"),
+        (["--cli", "--web"], "--web and --cli cannot be used together"),
+        (["--web", "--attach"], "--web and --attach cannot be used together"),
+        (["--attach", "-p", "hi"], "--attach and -p cannot be used together"),
+        (["--think", "--fast"], "--think and --fast cannot be used together"),
+        (["--import", "x.json", "--resume"], "--import and --resume cannot be used together"),
+        (["--follow", "-p", "hi"], "--follow and -p cannot be used together"),
+        (["--attach", "--log"], "--attach and --log cannot be used together"),
+        (["fix it", "-p", "hi"], "MESSAGE and -p cannot be used together"),
+        (["web", "--cli"], "--web and --cli cannot be used together"),
+        (["--cli", "--host", "0.0.0.0"], "--host only works with --web"),
     ],
 )
 def test_options_that_want_different_things_are_bad_usage(
     onefold: Run, argv: list[str], told: str
 ) -> None:
     result = onefold(*argv)
-    assert one_line(result) == f"Onefold: {told} (--help lists the options)"
+    assert one_line(result) == f"Onefold: {told}. --help lists the options."
     assert result.returncode == 2
 
 
@@ -152,8 +152,8 @@ def test_a_misspelt_setting_is_told_once_and_changes_nothing(onefold: Run) -> No
     assert result.returncode == 0
     assert json.loads(result.stdout)["status"] == "done"
     assert result.stderr == (
-        "Onefold: There is no setting ONEFOLD_MODEL_NAME (the environment). "
-        "Did you mean ONEFOLD_MODEL?\n"
+        "Onefold: Unknown setting ONEFOLD_MODEL_NAME (the environment). Did you mean "
+        "ONEFOLD_MODEL?\n"
     )
 
 
@@ -387,7 +387,7 @@ def test_refused_for_want_of_approval_is_exit_4(onefold: Run, project: Path) -> 
 def test_a_question_of_the_models_own_that_nobody_answers_is_exit_4(onefold: Run) -> None:
     with Simulator([Call("ask_person", question="Which?"), Say("I chose.")]) as server:
         result = onefold("-p", "go", DEEPSEEK_BASE_URL=server.url)
-    assert "Nobody is here to answer: Which?" in result.stderr
+    assert "No one is here to answer: Which?" in result.stderr
     assert result.returncode == 4
 
 
@@ -503,7 +503,7 @@ def test_practice_has_one_model(onefold: Run) -> None:
     result = onefold("--offline", "-p", "/model deepseek-pro")
     assert result.returncode == 2
     assert "only the practice model" in result.stderr
-    assert onefold("--offline", "-p", "/model").stdout == "The model is practice.\n"
+    assert onefold("--offline", "-p", "/model").stdout == "Model: practice.\n"
 
 
 def test_export_and_search_see_the_session(onefold: Run, project: Path) -> None:
@@ -701,7 +701,7 @@ def test_the_whole_disk_can_be_the_project_of_a_machine_of_its_own(
         result = onefold(*words, "-p", "go", DEEPSEEK_BASE_URL=server.url)
         messages = server.requests[-1].body["messages"]
     answers = [message["content"] for message in messages if message["role"] == "tool"]
-    assert "The project is the whole disk: undo holds nothing here." in result.stderr
+    assert "The project is the whole disk: changes cannot be undone here." in result.stderr
     assert (result.returncode, new.read_text(), old.exists()) == (0, "canary\n", False)
     assert answers[0].splitlines()[1:3] == ["/", "SigIgn:\t0000000000000000"]
     assert "too large to tell" in answers[0]

@@ -60,9 +60,9 @@ def _labels(question: ApprovalAsked) -> tuple[Phrase, Phrase]:
     """Return what a plain yes and a plain no are called."""
     match question.risk:
         case "loop":
-            return phrase("Let it go on"), phrase("Stop the task")
+            return phrase("Continue"), phrase("Stop the task")
         case "loss" | "protected":
-            return phrase("Keep what it did"), phrase("Put all of it back")
+            return phrase("Keep the changes"), phrase("Undo all changes")
         case _:
             return phrase("Allow once"), phrase("Reject")
 

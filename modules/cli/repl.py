@@ -217,7 +217,7 @@ class Repl:
             self._typed_ahead.add(keys)
 
     def _say_unsent(self) -> None:
-        notice = phrase("Typed while a task ran, and never sent: Enter sends it now.")
+        notice = phrase("Not sent yet. Press Enter to send.")
         self._make_screen().say(notice, "yellow")
 
     def _show_last_turn(self, *, is_open: bool) -> None:
@@ -251,7 +251,7 @@ class Repl:
     def _say_goodbye(self) -> None:
         if self._terminal.session and sys.stdout.isatty():
             command = own_command(*self._start_options, "--resume", self._terminal.session)
-            notice = phrase("Go on with it later: {command}", command=command)
+            notice = phrase("Resume later: {command}", command=command)
             sys.stdout.write(f"{clean(self._translator.render(notice))}\n")
 
 
@@ -290,9 +290,7 @@ def _lines_from_stdin(translator: Translator) -> Iterator[str]:
         is_empty = is_empty and not line.strip()
         yield line
     if is_empty:
-        notice = phrase(
-            "Nothing to do: standard input has no line. For one task say it with -p TEXT."
-        )
+        notice = phrase("Nothing to do: standard input is empty. For a single task use -p TEXT.")
         sys.stderr.write(f"{clean(translator.render(notice))}\n")
 
 

@@ -212,7 +212,7 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
             phrase("At"),
             phrase("Tools"),
             phrase("Command"),
-            phrase("From"),
+            phrase("Source"),
             phrase("State"),
         )
         return TableCard(phrase("Hooks"), tuple(rows), columns)

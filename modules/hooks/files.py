@@ -79,7 +79,7 @@ def _events(data: bytes) -> Mapping[str, Any]:
     try:
         document = read_json(data)
     except ValueError as error:
-        raise UserError(phrase("it is no JSON: {why}", why=str(error))) from None
+        raise UserError(phrase("it is not valid JSON: {why}", why=str(error))) from None
     events = document.get("hooks") if isinstance(document, dict) else None
     if not isinstance(events, dict):
         raise UserError(phrase('it has no object "hooks"'))

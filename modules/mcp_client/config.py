@@ -116,7 +116,7 @@ def _tables(data: bytes) -> dict[str, Any]:
     try:
         values = read_json(data) if data.strip() else {}
     except ValueError as error:
-        raise ConfigError(phrase("it is no JSON: {why}", why=str(error))) from None
+        raise ConfigError(phrase("it is not valid JSON: {why}", why=str(error))) from None
     servers = values.get("mcpServers", {}) if isinstance(values, dict) else None
     if not isinstance(servers, dict):
         raise ConfigError(phrase('it has no object "mcpServers"'))

@@ -14,7 +14,7 @@ from utils.text.clean import visible
 def notes_card(notes: Mapping[str, Note]) -> Card:
     """Return *notes* by path, each on lines with its place."""
     if not notes:
-        return TextCard(phrase("Notes"), phrase("No note yet. /note PATH TEXT makes one."))
+        return TextCard(phrase("Notes"), phrase("No notes yet. Add one with /note PATH TEXT."))
     return TableCard(phrase("Notes"), tuple(_rows(notes)))
 
 

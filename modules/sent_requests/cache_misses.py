@@ -23,7 +23,7 @@ _REWRITTEN = {
     "compaction": phrase("earlier turns were summed up (compaction)"),
     "left_out": phrase("the oldest turns are left out, for they no longer fit"),
     "results_cut": phrase("long tool answers were cut to make room"),
-    "masked": phrase("old tool answers were left out, which pays"),
+    "masked": phrase("old tool results were dropped to save cost"),
     "rewind": phrase("turns were taken back, and what was said since is new"),
 }
 
@@ -143,7 +143,7 @@ def _rewritten(step: Step) -> Phrase:
 
 
 def _other_text() -> Phrase:
-    return phrase("other instructions")
+    return phrase("different instructions")
 
 
 def _other_tools(before: Step, step: Step) -> Phrase:

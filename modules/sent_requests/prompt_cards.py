@@ -47,8 +47,8 @@ class PromptView:
             phrase("step"),
             phrase("task"),
             phrase("sent"),
-            phrase("from cache"),
-            phrase("read anew"),
+            phrase("cached"),
+            phrase("not cached"),
             phrase("price"),
             phrase("why it was read anew"),
         )
@@ -127,12 +127,12 @@ class PromptView:
             tariff = None  # what went into the cache is not told apart from what did not
         factor = tariff.factor(step.when) / 1_000_000 if tariff else 0.0
         kinds = (
-            (phrase("from cache"), usage.cache_hit_tokens, tariff.price.hit if tariff else 0),
-            (phrase("read anew"), usage.cache_miss_tokens, tariff.price.miss if tariff else 0),
+            (phrase("cached"), usage.cache_hit_tokens, tariff.price.hit if tariff else 0),
+            (phrase("not cached"), usage.cache_miss_tokens, tariff.price.miss if tariff else 0),
             (phrase("reply"), usage.completion_tokens, tariff.price.output if tariff else 0),
         )
         for label, tokens, price in kinds:
-            told = phrase("{n} tokens", n=f"{tokens:,}")
+            told = phrase("{n:,} tokens", n=tokens)
             if tariff:
                 told = phrase(
                     "{tokens}, ${price}", tokens=told, price=f"{tokens * price * factor:.6f}"

@@ -70,13 +70,13 @@ class SettingsCommand(Feature):
 def _list_card(kept: KeptSettings) -> Card:
     rows = [(one.name, _shown(one), one.source) for one in kept.all()]
     title = phrase("Settings ({path})", path=str(kept.path))
-    return TableCard(title, tuple(rows), (phrase("Setting"), phrase("Value"), phrase("From")))
+    return TableCard(title, tuple(rows), (phrase("Setting"), phrase("Value"), phrase("Source")))
 
 
 def _setting_card(setting: Setting) -> Card:
     rows: list[tuple[Text, Text]] = [
         (phrase("Value"), _shown(setting)),
-        (phrase("From"), setting.source),
+        (phrase("Source"), setting.source),
         (phrase("Default"), setting.default or "–"),
         (phrase("Allowed"), setting.allowed),
     ]

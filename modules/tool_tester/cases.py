@@ -111,7 +111,7 @@ class ToolCases:
                 phrase("A case has a name of letters, digits, spaces, “.”, “-” and “_”.")
             )
         if not run.results:
-            raise BadUsage(phrase("Nothing was run that could be kept."))
+            raise BadUsage(phrase("Nothing to save: no run yet."))
         is_of_project = run.place == "project"
         case = ToolCase(
             *(name, run.text, run.protocol, run.place, str(project) if is_of_project else ""),

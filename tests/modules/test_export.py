@@ -134,7 +134,7 @@ def test_what_is_not_hidden_in_the_project_is_named_as_exported(tmp_path: Path) 
             e for e in run_turn(made.terminal, "/export a.md") if isinstance(e, CommandAnswered)
         )
         assert value in (made.root / "a.md").read_text()
-        assert str(getattr(answer.card, "body", "")).endswith("It holds secrets: API_TOKEN")
+        assert str(getattr(answer.card, "body", "")).endswith("It contains secrets: API_TOKEN")
 
 
 def test_pictures_are_named_in_markdown_and_referred_to_in_json() -> None:

@@ -119,7 +119,7 @@ def test_every_cause_of_a_miss_is_named(tmp_path: Path) -> None:
         run_turn(main, "another mode")
         run_turn(main, "/fast")
         main.model.model = "deepseek-v4-pro"
-        run_turn(main, "another model")
+        run_turn(main, "different model")
         run_turn(main, "/tools create_folder off")
         run_turn(main, "other tools")
         main.rewind(main.history.turn, 1)
@@ -127,18 +127,18 @@ def test_every_cause_of_a_miss_is_named(tmp_path: Path) -> None:
         main.record(StateRecord("left_out_before", main.history.turn))
         run_turn(main, "left out")
         main.system_prompt = "You are another test."
-        run_turn(main, "other instructions")
+        run_turn(main, "different instructions")
         server.cache = PromptCache()
         run_turn(main, "expired")
         told = [why[0] for why in causes(main)]
     assert told[:-1] == [
         "the session begins",
         MODE,
-        "another model: deepseek-v4-pro has a cache of its own",
-        "another list of tools: −create_folder",
+        "different model: deepseek-v4-pro has a cache of its own",
+        "different tools: −create_folder",
         "turns were taken back, and what was said since is new",
         "the oldest turns are left out, for they no longer fit",
-        "other instructions",
+        "different instructions",
     ]
     assert told[-1].startswith("nothing of ours changed: the server no longer had it, ")
 

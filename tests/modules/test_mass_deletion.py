@@ -53,7 +53,7 @@ def test_the_turn_pauses_before_a_loss(
         asked = [event for event in events if is_question(event)]
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert len(asked) == is_asked
-        back = Warned(phrase("All that it did to the files was put back."))
+        back = Warned(phrase("All its file changes were undone."))
         assert (back in events) is is_asked
         for question in asked:
             assert isinstance(question, ApprovalAsked)

@@ -459,7 +459,7 @@ def test_what_a_web_search_found_is_shown_as_cards(
                 expect(cited.first).to_have_attribute("title", "A\nhttps://example.org/a")
                 expect(replies(page).locator(".citation.unknown")).to_have_text("[9]?")
                 expect(page.locator(".end .sources li")).to_have_text(
-                    ["[1] A", "[9]: not a source that was read"]
+                    ["[1] A", "[9]: source not read"]
                 )
                 page.reload()
             page.context.close()

@@ -56,7 +56,7 @@ def test_another_model_is_chosen_and_named_in_the_status_line(served_page: Serve
     page = opened(served_page)
     page.get_by_label("Model", exact=True).fill("other")
     page.get_by_role("button", name="Use this model").click()
-    expect(page.locator(".notice")).to_contain_text("The model is other.")
+    expect(page.locator(".notice")).to_contain_text("Model: other.")
     page.keyboard.press("Escape")
     expect(page.locator(".statusbar .model")).to_have_text("other")
     assert served_page.model.model == "other"

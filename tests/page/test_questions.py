@@ -41,7 +41,7 @@ def test_a_command_is_edited_and_runs_as_edited(served_page: ServedPage) -> None
     area.press("Control+Enter")
     expect(replies(page).last).to_have_text("Fine.")
     assert (served_page.project / "made.txt").read_text() == "person\n"
-    expect(page.locator(".call .revised")).to_have_text("changed by you")
+    expect(page.locator(".call .revised")).to_have_text("edited by you")
     expect(page.locator(".call .target")).to_have_text("echo person > made.txt")
     told = served_page.model.requests[-1][-1]
     assert "The person changed this call" in told["content"]
@@ -49,7 +49,7 @@ def test_a_command_is_edited_and_runs_as_edited(served_page: ServedPage) -> None
     sent = served_page.model.requests[-1][-2]["tool_calls"][0]["function"]["arguments"]
     assert "echo model" in sent
     page.reload()
-    expect(page.locator(".call .revised")).to_have_text("changed by you")
+    expect(page.locator(".call .revised")).to_have_text("edited by you")
 
 
 def test_the_content_of_a_file_is_edited_in_its_question(served_page: ServedPage) -> None:
@@ -189,7 +189,7 @@ def test_what_is_always_allowed_is_shown_and_taken_back(keeping: ServedPage) -> 
     expect(sheet.get_by_role("button", name="Take back every call of create_file")).to_be_focused()
     assert [one.pattern for one in kept.all()] == ["create_file *"]
     page.keyboard.press("Enter")
-    expect(sheet.get_by_text("Nothing is always allowed.")).to_be_visible()
+    expect(sheet.get_by_text("No permanent permissions.")).to_be_visible()
     assert kept.all() == ()
 
 

@@ -124,7 +124,7 @@ def test_a_call_is_tried_in_a_scratch_folder_and_in_the_project(served_page: Ser
     assert list(served_page.project.iterdir()) == []
     tester.get_by_label("Name of the case").fill("write")
     tester.get_by_label("Name of the case").press("Enter")
-    expect(page.locator(".notice").last).to_contain_text("Kept as the case write.")
+    expect(page.locator(".notice").last).to_contain_text("Saved as case write.")
     tester.get_by_label("Where it runs").select_option("project")
     run(WRITE)
     expect(tester.locator("pre.answer")).to_have_text("Created a.txt (1 line).")

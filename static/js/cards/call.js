@@ -111,7 +111,7 @@ class CallView {
         : [];
     const said = summary(item.card, this.#isSaid);
     this.meta.replaceChildren(
-      item.isRevised ? h("span", { class: "revised", text: t("changed by you") }) : "",
+      item.isRevised ? h("span", { class: "revised", text: t("edited by you") }) : "",
       ...diff,
       said && h("span", { class: "said", text: said }),
       time && h("span", { class: "time", text: time }),

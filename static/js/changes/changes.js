@@ -155,7 +155,7 @@ class ChangesView {
     this.split.setAttribute("aria-pressed", String(this.#isSplit));
     this.head.hidden = !files.length && !answer?.can_redo && !answer?.turns.length;
     this.more.hidden = !answer?.left_out;
-    retext(this.more, t("… and {n} more", { n: answer?.left_out ?? 0 }));
+    retext(this.more, t("… and {n:,} more", { n: answer?.left_out ?? 0 }));
   }
 
   #drawEmpty(answer, files) {

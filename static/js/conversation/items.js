@@ -86,7 +86,7 @@ function thinkingView(item) {
     const words = !isOver
       ? t("Thinking")
       : changed.seconds
-        ? t("Thought {time}", { time: duration(changed.seconds) })
+        ? t("Thought for {time}", { time: duration(changed.seconds) })
         : t("Thought");
     if (summary.dataset.words !== words)
       summary.replaceChildren(
@@ -150,7 +150,7 @@ function groupView(group, host) {
 function groupWords(calls) {
   const { files, searches, folders } = explored(calls);
   const parts = [
-    files && (files === 1 ? t("1 file") : t("{n} files", { n: files })),
+    files && (files === 1 ? t("1 file") : t("{n:,} files", { n: files })),
     searches && (searches === 1 ? t("1 search") : t("{n} searches", { n: searches })),
     folders && (folders === 1 ? t("1 folder") : t("{n} folders", { n: folders })),
   ].filter(Boolean);

@@ -13,7 +13,7 @@ export function workingWords({ transcript, sessionState, outbox, link }) {
   if (sessionState?.stopping) return t("Stopping…");
   if (sessionState?.asked.length) return "";
   if (transcript.drafted)
-    return t("Preparing {name}, {size} characters", {
+    return t("Preparing {name}, {size:,} characters", {
       name: verb(transcript.drafted.name),
       size: count(transcript.drafted.characters),
     });

@@ -138,6 +138,6 @@ async function search(app, text, all, found, open) {
   found.replaceChildren(
     answer.found.length
       ? h("ul", {}, ...answer.found.map(row))
-      : h("p", { class: "muted nothing", text: t("Nothing found.") }),
+      : h("p", { class: "muted nothing", text: t("No matches.") }),
   );
 }

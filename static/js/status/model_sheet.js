@@ -103,7 +103,7 @@ export async function openModelSheet(app) {
     const now = told ?? (await app.attempt(() => api.model(session)));
     if (now && mine === changes) draw(now); // else a later one has the say
     if (focused) document.getElementById(focused)?.focus();
-    if (told && wanted.model) app.notice(t("The model is {name}.", { name: told.model }));
+    if (told && wanted.model) app.notice(t("Model: {name}.", { name: told.model }));
   }
 
   async function forgetAll() {

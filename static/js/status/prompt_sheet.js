@@ -59,7 +59,7 @@ const numberIn = (text) => Number(text.replaceAll(",", "")) || 0;
 function figures([sent, hit, missed, price]) {
   if (!hit) return sent;
   return [
-    t("{n} tokens", { n: sent }),
+    t("{n:,} tokens", { n: sent }),
     t("{n} from cache", { n: hit }),
     t("{n} read anew", { n: missed }),
     price,

@@ -47,7 +47,7 @@ export async function openStatusSheet(app) {
       "li",
       {},
       h("code", { text: path }),
-      h("span", { class: "muted", text: t("{n} tokens", { n: count(tokens) }) }),
+      h("span", { class: "muted", text: t("{n:,} tokens", { n: count(tokens) }) }),
       button(
         {
           class: "quiet small",

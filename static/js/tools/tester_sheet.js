@@ -115,7 +115,7 @@ export function openTester(app, protocols, inUse, tool) {
 
   async function save(name) {
     const kept = await app.attempt(() => toolsApi.tell(id, "case", { name: name.value.trim() }));
-    if (kept) app.notice(t("Kept as the case {name}.", { name: kept.name }));
+    if (kept) app.notice(t("Saved as case {name}.", { name: kept.name }));
   }
 
   async function takeBack() {
@@ -129,7 +129,7 @@ export function openTester(app, protocols, inUse, tool) {
     if (!told) return;
     const bad = told.cases.filter((one) => one.difference).length;
     came.replaceChildren(
-      h("p", { text: t("Cases run: {n}, different: {bad}.", { n: told.cases.length, bad }) }),
+      h("p", { text: t("Cases run: {n:,}, different: {bad:,}.", { n: told.cases.length, bad }) }),
       ...told.cases.map(({ name, difference }) =>
         h(
           "details",
@@ -151,7 +151,7 @@ function result({ name, arguments: given, state, answer, tokens, seconds, card }
     h("pre", { tabIndex: 0, text: JSON.stringify(given, null, 1) }),
     h("p", {
       class: "muted",
-      text: t("What the model reads, {n} tokens, after {seconds} s:", {
+      text: t("What the model reads ({n:,} tokens, after {seconds} s):", {
         n: count(tokens),
         seconds: seconds.toFixed(2),
       }),

@@ -78,7 +78,7 @@ export async function openToolsSheet(app) {
   }
 
   function row(tool, isAnyOn) {
-    const facts = [RISKS[tool.risk]?.() ?? tool.risk, tool.source, t("{n} tokens", { n: count(tool.tokens) })];
+    const facts = [RISKS[tool.risk]?.() ?? tool.risk, tool.source, t("{n:,} tokens", { n: count(tool.tokens) })];
     const details = button(
       { class: "quiet small", "aria-label": t("Show {what}", { what: tool.name }), on: { click: () => show(tool.name) } },
       t("Show"),

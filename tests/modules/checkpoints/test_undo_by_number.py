@@ -44,11 +44,11 @@ def title(card: object) -> str:
 
 def test_a_call_goes_though_others_came_later(root: Path, undo: UndoCommands) -> None:
     card = undo.undo("call 1").card
-    assert title(card) == "Took back call 1 (turn 1); /redo brings it again"
+    assert title(card) == "Undid call 1 (turn 1); /redo restores it"
     assert (root / "f").read_text() == text(twenty="twenty")
     assert (root / "g").read_text() == "two\n"
     again = undo.redo("call 1").card
-    assert title(again) == "What call 1 (turn 1) did is there again"
+    assert title(again) == "Restored call 1 (turn 1)"
     assert (root / "f").read_text() == text(three="three", twenty="twenty")
 
 
@@ -81,7 +81,7 @@ def test_a_call_of_a_turn_that_was_undone_can_come_again_alone(
 def test_a_conflict_keeps_both(root: Path, undo: UndoCommands) -> None:
     (root / "f").write_text(text(three="mine", twenty="twenty"))
     assert rows(undo.undo("call 1").card) == [
-        ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"]
+        ["both kept", "f", "your version is kept; the earlier one is f.undo-conflict"]
     ]
     assert (root / "f").read_text() == text(three="mine", twenty="twenty")
     undo.redo("call 1")
@@ -194,15 +194,13 @@ def test_what_was_too_large_names_the_limit_and_the_setting(
         undo.after_call("a", 1)
         undo.on_turn_end()
         why = "larger than 1.0 kB, the most that checkpoints hold of one file (setting "
-        assert rows(undo.undo("").card) == [
-            ["not brought back", "big", f"{why}checkpoint_file_mb)"]
-        ]
+        assert rows(undo.undo("").card) == [["not restored", "big", f"{why}checkpoint_file_mb)"]]
 
 
 def test_what_is_there_as_it_was_says_so(root: Path, undo: UndoCommands) -> None:
     (root / "f").write_text(LINES)
     undo.undo("call 3")
-    assert rows(undo.undo("call 1").card) == [["nothing was left to take back"]]
+    assert rows(undo.undo("call 1").card) == [["nothing left to undo"]]
 
 
 def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(

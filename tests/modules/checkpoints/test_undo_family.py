@@ -137,7 +137,7 @@ def test_diff_says_once_where_a_file_came_from(root: Path, undo: UndoCommands) -
 
 
 def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoCommands) -> None:
-    nothing = TextCard(phrase("Nothing has changed {since}.", since=phrase("in this session")))
+    nothing = TextCard(phrase("No changes {since}.", since=phrase("in this session")))
     assert undo.diff("") == nothing
     call(undo, 1, "a", root / "f", "one\n")
     undo.undo("")
@@ -208,8 +208,8 @@ def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoCommands) -
     (root / "f").write_text("mine\n")
     (root / "g").write_text("mine\n")
     assert rows(undo.undo("").card) == [
-        ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"],
-        ["left as it is", "g", "changed since, so it was kept"],
+        ["both kept", "f", "your version is kept; the earlier one is f.undo-conflict"],
+        ["unchanged", "g", "kept: changed since"],
     ]
 
 
@@ -241,9 +241,7 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
     with monkeypatch.context() as patched:
         patched.setattr(atomic_file, "_write", full)
         card = undo.undo("").card
-        assert ["not brought back", "f", f"the system says: {os.strerror(errno.ENOSPC)}"] in rows(
-            card
-        )
+        assert ["not restored", "f", f"system error: {os.strerror(errno.ENOSPC)}"] in rows(card)
         assert "Not all of it" in str(card)
         assert not (root / "made").exists()
     undo.undo("")

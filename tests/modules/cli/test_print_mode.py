@@ -310,11 +310,11 @@ def test_a_put_back_after_a_loss_is_said_on_standard_error_and_in_the_json() -> 
         TurnStarted("do it", 1),
         ToolStarted("c1", "run_command", {"command": "rm -r src"}),
         asked,
-        Warned(phrase("All that it did to the files was put back.")),
+        Warned(phrase("All its file changes were undone.")),
         ToolFinished("c1", "run_command", "refused", RunCard("bash", "", "", 0, "", 0.1, ""), 0.1),
         TurnFinished("done"),
     ]
-    said = "Run rm -r src: All that it did to the files was put back."
+    said = "Run rm -r src: All its file changes were undone."
     assert play(events)[2].splitlines()[0] == said
     assert play_json(events)[1]["error"] == said
     limited = [*events[:-1], TurnFinished("step_limit", phrase("The limit."))]

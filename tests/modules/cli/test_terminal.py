@@ -171,7 +171,7 @@ def test_ctrl_c_clears_the_line_then_warns_then_leaves(started: Terminal) -> Non
     started.press("C-c")
     started.wait_for(lambda screen: "half" not in screen)
     started.press("C-c")
-    started.wait_for_text("Ctrl-C again leaves")
+    started.wait_for_text("Press Ctrl-C again to quit")
     started.press("x")
     started.wait_for(lambda screen: "again leaves" not in screen)
     started.press("BSpace", "C-c", "C-c")
@@ -221,7 +221,7 @@ def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:
     started.press("stubborn", "Enter")
     started.wait_for_text("Waiting for the model")
     started.press("C-c")
-    started.wait_for_text("Ctrl-C again leaves")
+    started.wait_for_text("Press Ctrl-C again to quit")
     started.press("C-c")
     screen = started.wait_for_text("EXIT 130")
     assert "Traceback" not in screen
@@ -292,7 +292,7 @@ def test_a_command_that_need_not_wait_is_answered_while_a_turn_runs(started: Ter
     started.press("Enter")
     started.wait_for_text("this one goes on as it began")
     started.press("/compact", "Enter")
-    started.wait_for_text("/compact has to wait: a task runs.")
+    started.wait_for_text("/compact has to wait: a task is running.")
     started.wait_for_text("line 40")
     started.press("half a")
     started.wait_for_text("› half a")
@@ -362,7 +362,7 @@ def test_clear_begins_a_session_on_a_clear_screen(started: Terminal) -> None:
     started.press("hello", "Enter")
     started.see_prompt_after("You said")
     started.press("/clear", "Enter")
-    screen = started.see_prompt_after("A new session.")
+    screen = started.see_prompt_after("New session started.")
     assert "You said" not in screen
     session = re.search(r"/resume (\w+) goes back", screen)
     assert session
@@ -385,7 +385,7 @@ def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal
     started.press("!")
     started.paste("touch ran")
     started.press("Enter")
-    started.wait_for_text("Nothing here runs commands.")
+    started.wait_for_text("Commands cannot be run here.")
 
 
 def test_only_a_typed_line_behind_the_mark_is_remembered(started: Terminal) -> None:

@@ -135,9 +135,9 @@ def test_the_end_of_a_task_is_held_once(tmp_path: Path) -> None:
         assert events[-1].why == "done"
         assert lines(events) == [
             "Hooks changed files: ends.txt",
-            "A hook lets the task go on: run the tests",
+            "A hook continues the task: run the tests",
             "Hooks changed files: ends.txt",
-            "A hook still says no at the end of the task: run the tests",
+            "A hook still rejects the end of the task: run the tests",
         ]
         assert len((made.root / "ends.txt").read_text().splitlines()) == 2
         say(made, "/undo")

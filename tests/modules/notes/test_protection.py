@@ -111,9 +111,9 @@ def test_what_is_beside_protected_lines_is_free(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("pkg/a.txt:900-901", "The last line of pkg/a.txt is 20; the note would go beyond it."),
-        ("pkg/a.txt:2-900", "The last line of pkg/a.txt is 20; the note would go beyond it."),
-        ("pkg/empty:1", "pkg/empty is empty: there is no line to note."),
+        ("pkg/a.txt:900-901", "pkg/a.txt ends at line 20."),
+        ("pkg/a.txt:2-900", "pkg/a.txt ends at line 20."),
+        ("pkg/empty:1", "pkg/empty is empty; it has no lines to add a note to."),
         ("pkg/long:1-600", "A note can be on 500 lines at most."),
     ],
 )
@@ -175,7 +175,7 @@ def test_a_run_that_broke_it_is_put_back_where_nobody_says_yes(
         drive(env.terminal.run_line("go"), show)
         assert [one.risk for one in asked] == ([] if mode == "all" else ["protected"])
         assert all("do not touch: measured" in str(one.preview) for one in asked)
-        assert Warned(phrase("All that it did to the files was put back.")) in events
+        assert Warned(phrase("All its file changes were undone.")) in events
         assert (env.root / "pkg/a.txt").read_text() == TEXT
         (result,) = answers(env)
         assert result.state == "refused"

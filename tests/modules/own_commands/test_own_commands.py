@@ -101,7 +101,7 @@ def test_none_takes_the_name_of_one_of_ours_and_the_persons_goes_first(tmp_path:
         (answer,) = say(made, "/status")
         assert isinstance(answer, CommandAnswered)
         assert help_rows(made)["/status"] == (
-            ".agents/commands/status.md is not used: /status is built in."
+            "Ignored .agents/commands/status.md: /status is a built-in command."
         )
         assert asked(say(made, "/tidy")) == 0
         assert said(made)[0].startswith("Mine: ")

@@ -195,13 +195,13 @@ def test_a_dialogue_keeps_cases_and_all_run_again(terminal: Terminal, project: P
     enter("read_file", seen="exact text")
     shown = {"name": "run_command", "arguments": {"command": "pwd; date +%T; rm -rf x"}}
     enter(json.dumps(shown), seen="What the model reads")
-    enter("save where and when", seen="Kept as the case where and when.")
+    enter("save where and when", seen="Saved as case where and when.")
     enter("project", seen="Runs are in the project now")
     enter("<tool_call>", seen="An empty line ends the text")
     enter(json.dumps(WRITE), "</tool_call>", "", seen="Created a.txt")
     assert (project / "a.txt").exists()
     enter("save ../../evil", seen="A case has a name of letters")
-    enter("save write", seen="Kept as the case write.")
+    enter("save write", seen="Saved as case write.")
     enter("undo", seen="removed  a.txt")
     online = {"name": "run_command", "arguments": {"command": "echo hi", "network": True}}
     enter(json.dumps(online), seen="n no")

@@ -375,9 +375,9 @@ def test_the_attached_terminal_shows_what_the_page_takes_back(
         terminal.wait_for_text("two")
         terminal.wait_for_text("›")
         talk.ask("POST", "/undo", {"what": "call", "number": 1})
-        terminal.wait_for_text("Took back call 1 (turn 1); /redo brings it again")
+        terminal.wait_for_text("Undid call 1 (turn 1); /redo restores it")
         terminal.press("/redo call 1", "Enter")
-        terminal.wait_for_text("What call 1 (turn 1) did is there again")
+        terminal.wait_for_text("Restored call 1 (turn 1)")
     assert talk.text() == NEW
 
 

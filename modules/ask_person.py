@@ -72,7 +72,7 @@ class AskPerson(Feature):
 
 def _no_answer(asked: PersonQuestion) -> Outcome:
     text = "The person gives no answer. Go on without, or end the task."
-    return Outcome(text, TextCard(asked.text, phrase("No answer")))
+    return Outcome(text, TextCard(asked.text, phrase("Skip")))
 
 
 def _checked(question: str, choices: list[str]) -> PersonQuestion:

@@ -573,7 +573,7 @@ def _exists_already(path: str) -> Phrase:
 
 
 def _already_so_message(path: str) -> Phrase:
-    return phrase("{path} was already so", path=path)
+    return phrase("{path} is unchanged", path=path)
 
 
 def _concurrent_change_message(path: str) -> Phrase:

@@ -55,7 +55,7 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         if deleted <= ALWAYS_ASK_ABOVE and deleted * 2 <= files_before:
             return None
         why = phrase(
-            "It deleted {gone} of {all} files. Yes keeps what it did; no puts everything back.",
+            "It deleted {gone:,} of {all:,} files. Yes keeps its changes; no undoes all of them.",
             gone=deleted,
             all=files_before,
         )
@@ -65,7 +65,7 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
     def _revert(self, call_id: str) -> None:
         if not self._undo.undo_call(call_id):
             raise UserError(
-                phrase("Not everything could be put back; /diff shows what is missing.")
+                phrase("Not everything could be restored; /diff shows what is missing.")
             )
 
 

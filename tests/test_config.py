@@ -94,7 +94,7 @@ def test_a_misspelt_variable_is_named_with_the_nearest_setting(tmp_path: Path) -
     )
     assert [str(warning) for warning in told] == [
         "Unknown setting ONEFOLD_APROVE (the environment). Did you mean ONEFOLD_APPROVE?",
-        f"There is no setting ONEFOLD_STEPLIMIT ({tmp_path / '.env'}). "
+        f"Unknown setting ONEFOLD_STEPLIMIT ({tmp_path / '.env'}). "
         "Did you mean ONEFOLD_STEP_LIMIT?",
     ]
 

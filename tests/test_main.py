@@ -168,7 +168,7 @@ def test_what_onefold_is_loaded_from_is_told_at_the_start_and_in_the_status(
 def test_a_part_of_onefold_is_no_project(onefold: Run) -> None:
     result = onefold("--cli", "--project", str(ROOT / "modules"), "-p", "/status")
     assert result.returncode == 2
-    assert "cannot be the project: Onefold itself is loaded from" in one_line(result)
+    assert "cannot be the project: Onefold itself is running from" in one_line(result)
 
 
 def with_closed_data(tmp_path: Path, project: Path, *argv: str) -> subprocess.CompletedProcess[str]:
@@ -211,7 +211,7 @@ def test_the_status_is_told_where_nothing_can_be_kept(
         (("-p", "hi"), {"ONEFOLD_STEP_LIMIT": "many"}, "step_limit"),
         (("-p", "/status", "--project", "missing"), {}, "missing"),
         (("-p", "/status", "--project", "a.txt"), {}, "a.txt"),
-        (("-p", "/status", "--project", "/"), {}, "choose a folder"),
+        (("-p", "/status", "--project", "/"), {}, "Choose a folder"),
         (("-p", "   "), {}, "no task"),
         (("-p", "/status", "--resume", "nope"), {}, "nope"),
     ],
@@ -238,7 +238,7 @@ def test_a_program_reads_what_kept_a_task_from_beginning(onefold: Run, output: s
     assert result.returncode == 2
     said = json.loads(result.stdout)
     assert (said["status"], said["project"], said["steps"]) == ("error", "/", 0)
-    assert said["error"] == "The project cannot be the whole disk; choose a folder."
+    assert said["error"] == "The project cannot be the whole disk. Choose a folder."
     assert result.stderr == f"Onefold: {said['error']}\n"
 
 
@@ -502,7 +502,7 @@ def test_at_the_step_limit_the_way_on_is_told(onefold: Run) -> None:
 def test_practice_has_one_model(onefold: Run) -> None:
     result = onefold("--offline", "-p", "/model deepseek-pro")
     assert result.returncode == 2
-    assert "only the practice model" in result.stderr
+    assert "Only the practice model" in result.stderr
     assert onefold("--offline", "-p", "/model").stdout == "Model: practice.\n"
 
 
@@ -532,8 +532,8 @@ def test_an_old_conversation_is_brought_in_and_goes_on(onefold: Run, tmp_path: P
         done = onefold("--import", str(old))
         session = done.stdout.strip()
         assert done.returncode == 0
-        assert f"Brought in as session {session}: messages: 4, turns: 1." in done.stderr
-        assert "Mended: a call without an id of its own: 1 (message 2)" in done.stderr
+        assert f"Imported as session {session}: 4 messages, 1 turns." in done.stderr
+        assert "Repaired: a call without an id of its own: 1 (message 2)" in done.stderr
         assert f"--resume {session}" in done.stderr
         on = onefold("--resume", "-p", "and now?", "--think", **wire)
         assert (on.returncode, on.stdout) == (0, "Two more.\n")
@@ -561,7 +561,7 @@ def test_what_cannot_be_brought_in_is_bad_usage(onefold: Run, tmp_path: Path) ->
     old = tmp_path / "old.json"
     old.write_text(json.dumps(OLD)[:-30], encoding="utf-8")
     result = onefold("--import", str(old), "-p", "go on")
-    assert one_line(result) == f"Onefold: {old} breaks off in line 1: the end of it is missing."
+    assert one_line(result) == f"Onefold: {old} is incomplete: it ends in line 1."
     assert result.returncode == 2
 
 
@@ -678,7 +678,7 @@ def test_on_a_machine_of_its_own_the_agent_is_asked_nothing_and_confined_by_noth
     assert (result.returncode, canary.read_text()) == (0, "x\nyz\n")
     status = onefold("-p", "/status", "--machine=yes-this-one").stdout
     assert "none beside the machine's own (--machine)" in status
-    assert "of memory, processes and disk all that this machine has" in status
+    assert "no limits on memory, processes and disk" in status
     assert not re.search("MiB|home folder|Shown folders|Protected folders", status)
 
 
@@ -708,14 +708,12 @@ def test_the_whole_disk_can_be_the_project_of_a_machine_of_its_own(
     assert "None of" in answers[2]
     assert "proc/  (ignored)" in answers[3]
     assert "fd/  (ignored)" in answers[4]
-    assert (
-        "nothing is held: the project is the whole disk" in onefold(*words, "-p", "/status").stdout
-    )
+    assert "off: the project is the whole disk" in onefold(*words, "-p", "/status").stdout
     for line in ("/undo", "/diff", "/rewind 1 files", "/fork --with-files"):
         refused = onefold(*words, "--resume", "-p", line)
-        assert "nothing of its files is held" in refused.stderr, (line, refused)
+        assert "its files are not saved" in refused.stderr, (line, refused)
     rewound = onefold(*words, "--resume", "-p", "/rewind 1").stdout
-    assert "The conversation is as before turn 1" in rewound
+    assert "The conversation is back at the start of turn 1" in rewound
     assert new.exists()
 
 
@@ -731,7 +729,7 @@ def test_a_machine_that_is_evidently_nobodys_has_to_be_named(
 def test_a_machine_of_its_own_goes_with_no_questions(onefold: Run, more: list[str]) -> None:
     result = onefold("--machine=yes-this-one", *more)
     assert result.returncode == 2
-    assert "exclude each other" in one_line(result)
+    assert "cannot be used together" in one_line(result)
 
 
 def test_a_budget_ends_the_task_with_exit_3_and_it_goes_on_later(onefold: Run) -> None:

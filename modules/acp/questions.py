@@ -33,7 +33,7 @@ def options_of(question: ApprovalAsked, translator: Translator) -> list[Permissi
     """
     say = translator.render
     if question.risk == "question":
-        none = PermissionOption(option_id=REJECT, name=say(phrase("No answer")), kind="reject_once")
+        none = PermissionOption(option_id=REJECT, name=say(phrase("Skip")), kind="reject_once")
         return [*_choices_of(question, translator), none]
     once, reject = _labels(question)
     options = [PermissionOption(option_id=ONCE, name=say(once), kind="allow_once")]

@@ -81,11 +81,15 @@ class BrokenProtection:
     def phrase(self) -> Phrase:
         path, text = visible(self.path), visible(self.text)
         if not self.place and not self.is_gone:
-            return phrase("{path} has changed, which a note protects: {text}", path=path, text=text)
+            return phrase(
+                "{path} has changed although a note protects it: {text}", path=path, text=text
+            )
         if not self.place:
-            return phrase("{path} is gone, which a note protects: {text}", path=path, text=text)
+            return phrase(
+                "{path} was deleted although a note protects it: {text}", path=path, text=text
+            )
         return phrase(
-            "Lines that a note protects have changed: {path}:{lines}: {text}",
+            "Protected lines have changed: {path}:{lines}: {text}",
             path=path,
             lines=self.place,
             text=text,
@@ -127,7 +131,7 @@ def told_line_note(note: LineNote) -> Phrase:
     """Return *note* in one line, with its place."""
     text: Text = note.text
     if note.is_stale:
-        text = phrase("{text} (its lines have changed since)", text=text)
+        text = phrase("{text} (outdated: its lines have changed)", text=text)
     if note.start == note.end:
         return phrase("line {place}: {text}", place=note.place, text=text)
     return phrase("lines {place}: {text}", place=note.place, text=text)

@@ -168,7 +168,7 @@ def _parsed(command: CommandFile, data: bytes) -> CommandFile:
     # What others wrote is said to the model with nothing in it that a reader would not see.
     values, body = split_front_matter(text if command.is_own else visible_text(text))
     if not body.strip():
-        raise UserError(phrase("it says nothing below its front matter"))
+        raise UserError(phrase("it is empty below its front matter"))
     description = _one(values.get("description", "")) or body.strip().split("\n")[0].lstrip("# ")
     return CommandFile(
         *(command.name, command.path, command.is_own, body),

@@ -155,7 +155,7 @@ class Secrets(
         moved = [new + path[len(old) :] for path in env_paths if f"{path}/".startswith(f"{old}/")]
         if all(map(is_env_path, moved)):
             return None
-        return phrase("There, programs would see the secrets in {path}.", path=old)
+        return phrase("Programs there could read the secrets in {path}.", path=old)
 
     def unredact(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = str(arguments.get("path", "")).rpartition("/")[2]
@@ -248,12 +248,12 @@ class Secrets(
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         if not self.is_on:
-            yield phrase("Secrets"), phrase("not hidden (you switched it off)")
+            yield phrase("Secrets"), phrase("not hidden (turned off by you)")
         elif self._names:
             yield (
                 phrase("Secrets"),
                 phrase(
-                    "known: {known}; hidden {times} times",
+                    "{known:,} known, hidden {times:,} times",
                     known=len(self._names),
                     times=self.hidden_count,
                 ),
@@ -266,7 +266,7 @@ class Secrets(
     )
     def switch(self, argument: str) -> Card:
         if argument not in ("", "on", "off"):
-            raise UserError(phrase("Say /secrets on or /secrets off."))
+            raise UserError(phrase("Usage: /secrets on or /secrets off."))
         if argument == "on":
             self._switch.unlink(missing_ok=True)
         elif argument == "off":

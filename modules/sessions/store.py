@@ -66,7 +66,7 @@ class Sessions(Store):
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         return [
-            (phrase("Damaged sessions"), phrase("kept as {path}", path=str(path)))
+            (phrase("Damaged sessions"), phrase("saved as {path}", path=str(path)))
             for path in self._database.broken_files()
         ]
 
@@ -255,7 +255,7 @@ class Sessions(Store):
         if len(matches) > 1:
             names = ", ".join(info.id for info in matches)
             raise UserError(
-                phrase("Several sessions fit {start!r}: {names}.", start=id_prefix, names=names)
+                phrase("Several sessions match {start!r}: {names}.", start=id_prefix, names=names)
             )
         return matches[0].id
 
@@ -302,7 +302,7 @@ class Sessions(Store):
     def _newest(self) -> str:
         if newest := self.sessions(limit=1):
             return newest[0].id
-        raise UserError(phrase("There is no session of this folder yet."))
+        raise UserError(phrase("No sessions in this folder yet."))
 
     def _infos(self, condition: str, *values: object) -> list[SessionInfo]:
         columns = "id, title, model, created, updated, turns, parent, archived"
@@ -320,7 +320,7 @@ def _set_title(connection: Connection, session: str, title: str) -> None:
 
 
 def _not_found(start: str) -> Phrase:
-    return phrase("There is no session {start!r}; /sessions lists them.", start=start)
+    return phrase("No session {start!r}. /sessions lists the sessions.", start=start)
 
 
 def _waiting_seconds(questions: Iterable[tuple[int, float, str]]) -> dict[int, float]:

@@ -227,7 +227,7 @@ def _read(line: str, where: str, repositories: Path) -> Issue:
             test for name in ("FAIL_TO_PASS", "PASS_TO_PASS") for test in _listed(instance, name)
         ]
     except (ValueError, KeyError, TypeError):
-        raise TaskError(f"{where} is no object with {', '.join(_REQUIRED)}.") from None
+        raise TaskError(f"{where} must be an object with {', '.join(_REQUIRED)}.") from None
     if not all(isinstance(text, str) and text for text in texts):
         raise TaskError(f"{where}: {', '.join(_REQUIRED)} are texts.")
     instance_id, repository, base, statement = texts

@@ -91,7 +91,7 @@ def test_no_file_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_said_and_none_is_left(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be written: No such file or directory"):
+    with pytest.raises(UserError, match="Cannot write .*: No such file or directory"):
         export(RECORDS, INFO, tmp_path / "none" / "a.md")
     with pytest.raises(UserError, match="exists already|Is a directory"):
         export(RECORDS, INFO, tmp_path)

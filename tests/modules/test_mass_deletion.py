@@ -122,7 +122,7 @@ def test_what_was_refused_is_never_brought_again(tmp_path: Path, line: str) -> N
         assert contents(made.root) == before
         (listed,) = run_turn(made.terminal, "/undo list")
         assert isinstance(listed, CommandAnswered)
-        assert "No call of this session has changed a file" in str(listed.card)
+        assert "No call in this session has changed a file" in str(listed.card)
 
 
 def test_an_undo_of_before_can_be_redone_after_a_refusal(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> 
         assert finished.state == "refused"
         assert any(isinstance(event, Warned) for event in events)
         answer = next(r for _, r in made.terminal.history.records if isinstance(r, ToolResult))
-        assert "Not everything could be put back" in answer.text
+        assert "Not everything could be restored" in answer.text
         assert (made.root / "data/deep/7.txt").read_text() == "7"
 
 

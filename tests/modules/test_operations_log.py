@@ -146,7 +146,7 @@ def test_the_status_says_where_it_is_or_that_it_is_off(
     monkeypatch.setattr(tests.assembly, "SETTINGS", SETTINGS)
     with assembled_terminal(tmp_path / "data", text_reply("ok")) as env:
         (answer,) = run_turn(env.terminal, "/status")
-        assert "off; --log switches it on" in str(to_plain(answer))
+        assert "off; --log turns it on" in str(to_plain(answer))
         run_turn(env.terminal, "hi")
         assert env.terminal.observer is None
         assert not env.data.operations.exists()

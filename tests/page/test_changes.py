@@ -114,7 +114,7 @@ def test_files_that_are_no_text_are_undone_and_accepted_whole(stage: ServedPage)
     assert not (stage.project / "new.txt").exists()
     assert (stage.project / "gone").read_text() == "# gone\n"
     act(page, "Accept all").click()
-    expect(page.locator(".changes")).to_contain_text("All changes are accepted or taken back.")
+    expect(page.locator(".changes")).to_contain_text("All changes are accepted or undone.")
     act(page, "Show accepted changes again").click()
     expect(files).to_have_text(["bin", "f.txt"])
 

@@ -72,7 +72,7 @@ def test_what_is_typed_is_nobodys_until_it_is_saved_and_then_the_persons(page: P
     page.locator(".cm-lineNumbers .cm-gutterElement", has_text="2").click()
     page.keyboard.press("End")
     page.keyboard.type("\n    # mine")
-    expect(panel(page)).to_contain_text("not on the disk yet")
+    expect(panel(page)).to_contain_text("not saved yet")
     assert writers(page)[:5] == ["before", "call", "", "before", "others"]
     page.keyboard.press("Control+s")
     expect(page.locator(".cm-why-person")).to_have_text("    # mine")

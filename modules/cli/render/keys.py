@@ -6,7 +6,7 @@ from core.cards import TableCard
 from utils.i18n import phrase
 
 KEYS_CARD = TableCard(
-    phrase("Keys"),
+    phrase("Keyboard shortcuts"),
     (
         ("Enter", phrase("Send; end a line with \\ to continue it")),
         ("Alt-Enter, Ctrl-J", phrase("New line")),

@@ -320,7 +320,7 @@ class CliScreen:
             self._scrollback.print(self._renderer.indented(notice), gap=False)
             self._scrollback.has_text = False
         attempt, seconds = event.attempt, duration(event.seconds)
-        self._set_activity(phrase("Asking again in {time} (try {n})", time=seconds, n=attempt))
+        self._set_activity(phrase("Retrying in {time} (attempt {n})", time=seconds, n=attempt))
 
     def _on_waiting(self, event: Waiting) -> None:
         if not self._display.is_live:  # nothing would be seen of it

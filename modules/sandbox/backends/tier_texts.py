@@ -32,7 +32,7 @@ def tier_name(tier: TierName, *, has_group: bool = False) -> Phrase:
         case TierName.LANDLOCK:
             return phrase("C: Landlock")
         case TierName.SEATBELT:
-            return phrase("M: Seatbelt (never tried out by its makers)")
+            return phrase("M: Seatbelt (never tested by its makers)")
         case TierName.LIMITS_ONLY:
             return phrase("D: limits only")
 
@@ -56,7 +56,7 @@ _WITH_LANDLOCK = (
     *_WITH_NAMESPACES,
 )
 _WITH_SEATBELT = (
-    phrase("anything for certain: this way to confine was written from books and never tried"),
+    phrase("anything for certain: this sandbox was written from documentation and never tested"),
     phrase("names, sizes and times of files outside the project"),
     phrase("memory and disk use beyond the limits until it is noticed"),
     phrase("processes that have left their group: these may outlive the call"),

@@ -229,7 +229,7 @@ class FileContents:
 
     def _conflict(self, path: str) -> ApiError:
         """Return the refusal that carries what the file holds by now; None if it is gone."""
-        message = phrase("{path} was changed by somebody else meanwhile.", path=visible(path))
+        message = phrase("{path} has changed in the meantime.", path=visible(path))
         try:
             data = self._project.read_bytes(path)
             text: str | None = self._redactor.redact(TextFile.decode(data).text)

@@ -62,7 +62,7 @@ export function summary(card, isSaid = false) {
           ? say(card.why)
           : t("exit {code}", { code: card.exit_code });
     case "search":
-      return card.total === 1 ? t("1 hit") : t("{n} hits", { n: card.total });
+      return card.total === 1 ? t("1 match") : t("{n:,} matches", { n: card.total });
     case "tree":
       return entries(card.entries.length + card.left_out);
     case "links":

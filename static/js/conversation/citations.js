@@ -59,4 +59,4 @@ function link({ url, title }, text) {
 }
 
 const doubt = (text) =>
-  h("span", { class: "citation unknown", title: t("not a source that was read"), text: `${text}?` });
+  h("span", { class: "citation unknown", title: t("source not read"), text: `${text}?` });

@@ -14,8 +14,8 @@ export function openQuickly(app) {
     role: "combobox",
     "aria-expanded": "true",
     "aria-controls": "found-files",
-    "aria-label": t("Name of a file"),
-    placeholder: t("Name of a file"),
+    "aria-label": t("File name"),
+    placeholder: t("File name"),
     spellcheck: "false",
   });
   const list = h("ul", { id: "found-files", role: "listbox", "aria-label": t("Files found") });

@@ -62,7 +62,7 @@ export class SessionRow {
     this.spinner.hidden = row.asking || !row.running;
     const facts = [
       clock(row.updated, language),
-      row.turns === 1 ? t("1 turn") : t("{n} turns", { n: row.turns }),
+      row.turns === 1 ? t("1 turn") : t("{n:,} turns", { n: row.turns }),
       row.parent && t("a fork"),
     ];
     retext(this.facts, facts.filter(Boolean).join(" · "));
@@ -77,7 +77,7 @@ export class SessionRow {
     const words = {
       edit: t("Rename"),
       fork: t("Fork"),
-      archive: this.row.archived ? t("Take out of the archive") : t("Archive"),
+      archive: this.row.archived ? t("Unarchive") : t("Archive"),
       download: t("Export"),
       delete: t("Delete"),
     };
@@ -108,7 +108,7 @@ export class SessionRow {
   }
 
   async #remove() {
-    const question = t("Delete “{title}” for good?", { title: this.#name });
+    const question = t("Permanently delete “{title}”?", { title: this.#name });
     if (!(await confirmed(question, t("Delete")))) return;
     await this.app.attempt(() => api.deleteSession(this.row.id));
     await this.app.refreshSessions(this.row.archived ? 1 : 0);
@@ -134,7 +134,7 @@ function exportMenu(id) {
       { class: "export-list" },
       entry("md", "Markdown"),
       entry("json", "JSON"),
-      entry("html", t("A page that replays")),
+      entry("html", t("Web page with replay")),
     ),
   );
   return menu;

@@ -22,7 +22,7 @@ export function openSessions(app) {
     icon("archive"),
     t("Archived"),
   );
-  const nothing = h("p", { class: "muted nothing", hidden: true, text: t("No session yet.") });
+  const nothing = h("p", { class: "muted nothing", hidden: true, text: t("No sessions yet.") });
   const list = h("div", {});
   const all = h("div", { class: "session-list" }, list, nothing);
   const found = h("div", { class: "session-list", hidden: true });

@@ -37,10 +37,10 @@ export function statusBar(app) {
   const cache = h("span", { class: "wide-only" });
   const cost = h("span", {});
   const tier = h("span", { class: "tier wide-only" });
-  const depth = button({ class: "quiet tiny depth", title: t("How deep the last task went"), on: { click: () => app.send(lineOf("depth")) } });
+  const depth = button({ class: "quiet tiny depth", title: t("Depth of the last task"), on: { click: () => app.send(lineOf("depth")) } });
   const focus = h("span", { class: "wide-only" });
   const more = button(
-    { class: "quiet tiny", title: t("Everything about this session"), on: { click: openStatus } },
+    { class: "quiet tiny", title: t("Session details"), on: { click: openStatus } },
     t("Details"),
   );
   const element = h(
@@ -112,7 +112,7 @@ export function statusBar(app) {
     retext(depth, DEPTHS[sessionState.depth]?.() ?? "");
     depth.hidden = !depth.textContent;
     retext(cost, money(sessionState.usage.cost_usd));
-    cost.title = t("in {input}, out {output}, of it thinking {thinking}", {
+    cost.title = t("input {input}, output {output} (thinking {thinking})", {
       input: count(sessionState.usage.prompt_tokens),
       output: count(sessionState.usage.completion_tokens),
       thinking: count(sessionState.usage.reasoning_tokens),

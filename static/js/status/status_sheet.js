@@ -58,7 +58,7 @@ export async function openStatusSheet(app) {
             },
           },
         },
-        t("Take out of focus"),
+        t("Remove from focus"),
       ),
     ),
   );

@@ -32,8 +32,8 @@ export async function openToolsSheet(app) {
     { "aria-label": t("Protocol") },
     ...first.protocols.map((name) => h("option", { value: name, text: name, selected: name === inUse })),
   );
-  const exact = h("pre", { hidden: true, tabIndex: 0, "aria-label": t("What the model is told") });
-  const showText = button({ class: "small", on: { click: () => show("") } }, t("What the model is told"));
+  const exact = h("pre", { hidden: true, tabIndex: 0, "aria-label": t("Sent to the model") });
+  const showText = button({ class: "small", on: { click: () => show("") } }, t("Sent to the model"));
   const tryOut = button(
     {
       class: "small",
@@ -72,7 +72,7 @@ export async function openToolsSheet(app) {
     });
     switches.replaceChildren(
       labelled(box("all", on, ""), t("All tools")),
-      labelled(box("new", isNewOn, "new"), t("Tools yet to come")),
+      labelled(box("new", isNewOn, "new"), t("New tools")),
     );
     list.replaceChildren(...tools.map((tool) => row(tool, on)));
   }
@@ -126,7 +126,7 @@ export async function openToolsSheet(app) {
     const told = await app.attempt(() => toolsApi.text(session, protocol.value, name || undefined));
     if (!told || asked !== lastText) return;
     exact.hidden = false;
-    exact.textContent = told.text || t("Nothing: all tools are off.");
+    exact.textContent = told.text || t("None: all tools are off.");
     const place = [...list.children].find((row) => row.dataset.tool === name);
     if (place) place.append(exact);
     else controls.after(exact);

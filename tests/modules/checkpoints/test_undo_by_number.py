@@ -92,7 +92,7 @@ def test_the_numbers_are_listed(undo: UndoCommands) -> None:
     undo.undo("call 2")
     assert rows(undo.undo("list").card) == [
         ["1", "1", "f", ""],
-        ["2", "1", "g", "taken back"],
+        ["2", "1", "g", "undone"],
         ["3", "2", "f", ""],
         ["4", "3", "g", ""],
     ]
@@ -103,7 +103,7 @@ def test_the_numbers_are_listed(undo: UndoCommands) -> None:
 @pytest.mark.parametrize(
     ("rest", "why"),
     [
-        ("call 9", "no call 9"),
+        ("call 9", "No call 9"),
         ("turn 9", "Turn 9 changed no file"),
         ("call 0", "/undo turn 3"),
         ("all", "/undo turn 3"),
@@ -115,17 +115,17 @@ def test_what_is_not_there_is_said(undo: UndoCommands, rest: str, why: str) -> N
 
 
 def test_nothing_is_undone_or_redone_twice(undo: UndoCommands) -> None:
-    with pytest.raises(UserError, match="not taken back"):
+    with pytest.raises(UserError, match="it was not undone"):
         undo.redo("call 1")
     undo.undo("call 1")
-    with pytest.raises(UserError, match="/redo call 1 brings it again"):
+    with pytest.raises(UserError, match="/redo call 1 restores it"):
         undo.undo("call 1")
     undo.undo("turn 1")
-    with pytest.raises(UserError, match="/redo turn 1 brings it again"):
+    with pytest.raises(UserError, match="/redo turn 1 restores it"):
         undo.undo("turn 1")
     undo.undo("")
     undo.undo("")
-    with pytest.raises(UserError, match="/redo brings it again"):
+    with pytest.raises(UserError, match="/redo restores"):
         undo.undo("")
 
 
@@ -226,7 +226,7 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
         with pytest.raises(UserError, match="disk is full"):
             undo.undo("turn 7")
     assert [one.is_undone for one in undo.calls() if one.turn == 7] == [False, True]
-    assert "cut short is done" in str(undo.undo("turn 7").card)
+    assert "Completed the interrupted undo" in str(undo.undo("turn 7").card)
     assert not (project.root / "early").exists()
     assert (project.root / "between").exists()
     undo.redo("")

@@ -307,9 +307,9 @@ def test_a_list_that_nobody_can_read_is_said_and_begun_anew(tmp_path: Path) -> N
     with assembled_terminal(tmp_path, write("a.md", "a"), DONE) as made:
         made.data.checks.write_text("{")
         for line in ("/check", "/check list"):
-            assert "is no list of checks" in str(card(made, line).title)
+            assert "is not a valid list of checks" in str(card(made, line).title)
         news = [str(one.what) for one in say(made) if isinstance(one, Informed)]
-        assert any("is no list of checks" in line for line in news)
+        assert any("is not a valid list of checks" in line for line in news)
         assert card(made, "/check auto").rows[0][0] == CHECK
 
 
@@ -317,7 +317,7 @@ def test_without_checks_that_is_said(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as made:
         answer = card(made, "/check")
         assert isinstance(answer, TextCard)
-        assert "name none" in str(answer.body)
+        assert "No checks found" in str(answer.body)
         assert isinstance(card(made, "/check set true"), TableCard)
 
 

@@ -329,9 +329,9 @@ def test_a_tree_tells_folders_from_files_and_their_sizes() -> None:
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_waiting_is_told_on_standard_error_whoever_reads_it(output: OutputFormat) -> None:
-    waiting = Waiting(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 0.0)
+    waiting = Waiting(phrase("Waiting for cheap hours (from {time})", time="18:00"), 0.0)
     _, _, told = play([TASK[0], waiting, *TASK[1:]], output)
-    assert told == "Waiting for cheap hours, from 18:00 on: 0 s left. Ctrl-C stops.\n"
+    assert told == "Waiting for cheap hours (from 18:00): 0 s left. Ctrl-C stops.\n"
 
 
 def test_a_budget_says_how_to_go_on() -> None:

@@ -108,7 +108,7 @@ def test_the_repository_of_a_worktree_is_ours(code: Path) -> None:
 def test_no_project_is_or_lies_in_what_is_loaded(code: Path, inner: str) -> None:
     project = code / "onefold" / inner
     project.mkdir(parents=True, exist_ok=True)
-    with pytest.raises(UserError, match="cannot be the project: Onefold itself is loaded from"):
+    with pytest.raises(UserError, match="cannot be the project: Onefold itself is running from"):
         OwnCode.find(project, code / "onefold", code / "data")
 
 

@@ -207,7 +207,7 @@ def test_spending_that_cannot_be_kept_is_told_once_and_still_counts(tmp_path: Pa
         (tmp_path / "data" / "spending").write_text("in the way")
         events = run_turn(one.terminal, "plan")
         assert end_of(events).why == "budget"
-        told = [what for what in warnings(events) if "cannot be kept for other" in what]
+        told = [what for what in warnings(events) if "Cannot save task costs for other" in what]
         assert len(told) == 1
 
 
@@ -274,14 +274,16 @@ def test_a_dear_task_shows_a_range_by_past_ones_and_the_dear_hours(tmp_path: Pat
         before = [notices(run_turn(one.terminal, "go")) for _ in range(5)]
         assert before == [[]] * 5  # too little is known
         (notice,) = notices(run_turn(one.terminal, "go"))
-        assert "By the last 5 tasks here, this one may cost $0.2 to $0.4 (¥1.3 to ¥2.7)." in notice
+        assert (
+            "Estimated cost of this task: $0 (based on the last 5 tasks).2 to $0.4 (¥1.3 to ¥2.7)."
+        ) in notice
         assert "Peak hours" not in notice
     clock.now = DEAR
     replies = [costing(text_reply("x"), 0.2)]
     with spending(tmp_path, *replies, clock=clock, task_budget=0.5) as one:
         (notice,) = notices(run_turn(one.terminal, "go"))
         assert "$0.4 to $1" in notice
-        assert "more than its budget" in notice
+        assert "exceed the budget" in notice
         assert "2 times the price; “/when off-peak”" in notice
 
 

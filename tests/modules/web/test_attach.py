@@ -69,7 +69,7 @@ def test_the_terminal_and_the_page_see_the_same_session(
 def test_without_a_server_it_says_what_to_do(
     served: RunningServer, type_in: Callable[[str], None]
 ) -> None:
-    with pytest.raises(UserError, match="No Onefold serves on port 1"):
+    with pytest.raises(UserError, match="No Onefold server on port 1"):
         attach(served.data, 1, Translator.of("en"))
 
 
@@ -182,7 +182,7 @@ def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_e
             terminal.press("hulf", "Left", "Left", "BSpace", "a")
             terminal.wait_for_text("› half")
             terminal.press(key)
-            terminal.wait_for_text("never sent")
+            terminal.wait_for_text("Not sent yet")
             terminal.wait_for_text("› do thi\n  and that\n  half")
             assert len(server.registry.open(session).snapshot.state()["queue"]) == 2
             terminal.press("Up", "Up", "End", "s")
@@ -358,7 +358,7 @@ def test_the_attached_terminal_outlives_a_restart_of_the_server(
         attach_and_work(terminal, tmp_path / "data", port)
     terminal.wait_for_text("Connection lost. Reconnecting.")
     terminal.press("make b.txt with two", "Enter")
-    terminal.wait_for_text("No Onefold serves on port")
+    terminal.wait_for_text("No Onefold server on port")
     with started(tmp_path, *options):
         terminal.wait_for_text("Reconnected.")
         terminal.press("Enter")  # what could not be sent stands there again

@@ -281,7 +281,7 @@ def test_nothing_is_taken_back_while_a_task_runs(serve: Serve) -> None:
             for path, body in (("/take-back", part), ("/undo", {"what": "call", "number": 1})):
                 refused = talk.ask("POST", path, body)
                 assert (refused.status, refused.json["code"]) == (409, "busy")
-                assert refused.json["error"] == "A task runs; wait for it, or stop it."
+                assert refused.json["error"] == "A task is running. Wait for it, or stop it."
             assert talk.ask("POST", "/accept", part).status == 200
             gate.set()
             page.wait_for("state", running=False)

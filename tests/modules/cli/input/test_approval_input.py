@@ -95,7 +95,7 @@ def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) ->
 
     def waits(screen: str) -> bool:
         """Return whether it is said; who pauses is asked again, so type on until it is."""
-        is_said = "What you type waits for the next prompt" in screen
+        is_said = "Your typing is kept for the next prompt" in screen
         if not is_said:
             started.press(".")
         return is_said
@@ -116,7 +116,7 @@ def at_a_question(terminal: Terminal) -> None:
 
 
 def question_is_back(screen: str) -> bool:
-    return "e edit · n no" in screen and "What you type waits" not in screen
+    return "e edit · n no" in screen and "Your typing is kept" not in screen
 
 
 @pytest.mark.parametrize("brackets", ["-p", "-d"])

@@ -88,7 +88,7 @@ def test_a_turn_from_the_first_word_to_the_last() -> None:
         practice=True,
     )
     assert text == (
-        "Thought 12 s\n\nI **look** first.\n\n✓ Read a.py\n✓ Read b.py\n\nCarried on: It is "
+        "Thought for 12 s\n\nI **look** first.\n\n✓ Read a.py\n✓ Read b.py\n\nCarried on: It is "
         "simple.\n\n! Careful.\n\nDone.\n\nturn 1 · 2,000 tokens sent, 75 % cached · 30 "
         "received ·\n$0.0123 · 3.0 s · practice model, no AI\n\n"
     )
@@ -117,8 +117,8 @@ def test_a_reply_that_broke_off_is_said_to_be_void() -> None:
 
 
 def test_waiting_is_told_where_no_line_moves() -> None:
-    event = Waiting(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 0.0)
-    assert "… Waiting for cheap hours, from 18:00 on\n" in rendered(event, TurnFinished("done"))
+    event = Waiting(phrase("Waiting for cheap hours (from {time})", time="18:00"), 0.0)
+    assert "… Waiting for cheap hours (from 18:00)\n" in rendered(event, TurnFinished("done"))
 
 
 def test_the_cost_of_a_turn_is_told_in_yuan_where_there_is_a_price_in_it() -> None:
@@ -219,7 +219,7 @@ def test_an_end_before_the_end_says_why() -> None:
                 ),
                 is_folded=True,
             ),
-            "✓ x a.py · 0.5 s\n  T\n  k: v\n  ── 1 instructions · 9 tokens · from cache\n  "
+            "✓ x a.py · 0.5 s\n  T\n  k: v\n  ── 1 instructions · 9 tokens · cached\n  "
             "Be good.\n  ── 2 I · 4 tokens · 42 % cached · new in this step\n  one\n  ┄┄ not "
             "cached from here on ┄┄\n   two\n  ── 3 model · 2 tokens · no longer sent\n  gone",
         ),
@@ -289,7 +289,7 @@ def test_a_call_that_the_person_changed_says_so_when_it_is_over() -> None:
 def test_the_clock_of_what_is_waited_for_counts_down() -> None:
     translator = Translator("en", {})
     region = LiveRegion(translator, CardRenderer(translator))
-    region.wait(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 4e9)
+    region.wait(phrase("Waiting for cheap hours (from {time})", time="18:00"), 4e9)
     out = StringIO()
     Console(file=out, width=100).print(region())
     assert re.search(r"from 18:00 on · \d+ min \d\d s left", out.getvalue())

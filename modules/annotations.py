@@ -335,7 +335,7 @@ class Annotations(
 
     def _no_file_message(self, path: str) -> Phrase:
         if (status := stat_or_none(self._project, path)) and stat.S_ISDIR(status.st_mode):
-            return phrase("{path} is a folder. Notes go on files.", path=visible(path))
+            return phrase("{path} is a folder. Only files can have notes.", path=visible(path))
         return phrase("There is no file {path}.", path=visible(path))
 
     def _current_book(self) -> NoteBook:

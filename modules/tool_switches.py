@@ -182,7 +182,7 @@ class Switches(
             "Tools on: {n:,} of {all:,}, about {tokens:,} tokens per request",
             n=len(offered),
             all=len(installed),
-            tokens=f"{sum(map(definition_tokens, offered)):,}",
+            tokens=sum(map(definition_tokens, offered)),
         )
         return TableCard(self._problem or title, rows, columns)
 

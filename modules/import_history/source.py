@@ -55,9 +55,7 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise UserError(
-            phrase("{path} cannot be read: {why}.", path=str(path), why=reason)
-        ) from None
+        raise UserError(phrase("Cannot read {path}: {why}.", path=str(path), why=reason)) from None
 
 
 def _decode(path: Path, data: bytes) -> str:

@@ -121,7 +121,7 @@ class CommandReader:
         except (ToolError, UserError) as error:
             command = CommandFile(name, visible(path), is_own, problem=error.message)
         except OSError as error:
-            why = phrase("it cannot be read: {why}", why=error.strerror or str(error))
+            why = phrase("cannot read it: {why}", why=error.strerror or str(error))
             command = CommandFile(name, visible(path), is_own, problem=why)
         self._cache[path] = (stamp, command)
         return command

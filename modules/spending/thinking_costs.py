@@ -101,8 +101,8 @@ class ThinkingCosts:
         price = tariff.price
         dollars = tokens * (price.miss - price.hit) / 1_000_000 * tariff.factor(self._clock())
         return phrase(
-            "{n} tokens of this conversation are read again, uncached: {cost} more.",
-            n=f"{tokens:,}",
+            "{n:,} tokens of this conversation are read again, uncached: {cost} more.",
+            n=tokens,
             cost=small_money(dollars, price.yuan),
         )
 

@@ -206,7 +206,7 @@ def read_issues(path: Path, repositories: Path) -> list[Issue]:
     try:
         lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"{path} cannot be read: {error}.") from None
+        raise TaskError(f"Cannot read {path}: {error}.") from None
     found = [
         _read(line, f"Line {n} of {path}", repositories)
         for n, line in enumerate(lines, 1)

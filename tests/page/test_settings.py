@@ -37,7 +37,7 @@ def test_a_setting_is_found_kept_and_put_back(served_page: ServedPage) -> None:
     expect(row).to_contain_text("after a restart")
     expect(row.get_by_role("textbox")).to_be_focused()
     assert kept(served_page).step_limit == 7
-    row.get_by_role("button", name="Default of step_limit").click()
+    row.get_by_role("button", name="Restore the default of step_limit").click()
     expect(row.get_by_role("textbox")).to_have_value("100")
     expect(row).not_to_contain_text("after a restart")
     assert kept(served_page).step_limit == 100

@@ -50,7 +50,7 @@ _WITH_NAMESPACES = (
 _WITH_LANDLOCK = (
     phrase("names, sizes and times of files outside the project"),
     phrase("permissions and times of files outside the project, which it can change"),
-    phrase("the project's .git while a program runs; git's settings and hooks are put back"),
+    phrase("the project's .git while a program runs; git's settings and hooks are restored"),
     phrase("the command lines of your other programs"),
     phrase(".env files: a program reads their real values, though what it prints stays hidden"),
     *_WITH_NAMESPACES,

@@ -27,7 +27,7 @@ class Clean(Feature, ProvidesStatus, ProvidesWarnings):
         title = phrase(
             "Emptied the programs' home folder. Freed {size} MB, {files:,} files.",
             size=_megabytes(freed.size),
-            files=f"{freed.files:,}",
+            files=freed.files,
         )
         if freed.is_measured:
             return TextCard(title)
@@ -42,7 +42,7 @@ class Clean(Feature, ProvidesStatus, ProvidesWarnings):
                 "{size} of {limit} MB, {files:,} files · /clean empties it",
                 size=_megabytes(usage.size),
                 limit=limit,
-                files=f"{usage.files:,}",
+                files=usage.files,
             )
         else:
             summary = phrase("at most {limit} MB · /clean empties it", limit=limit)

@@ -84,7 +84,7 @@ def _writable_by_all(folder: Path) -> Phrase | None:
     try:
         mode = os.stat(folder).st_mode  # noqa: PTH116 - often
     except OSError as error:
-        return phrase("it cannot be read: {why}", why=error.strerror or str(error))
+        return phrase("cannot read it: {why}", why=error.strerror or str(error))
     return phrase("everybody can write to it") if mode & stat.S_IWOTH else None
 
 

@@ -262,7 +262,7 @@ def _undo_commands(runner: SessionRunner) -> UndoCommands:
 
 def _require_view(view: ReviewView | None) -> ReviewView:
     if view is None:
-        raise ApiError("changed", phrase("There are no changes here any more. Look again."))
+        raise ApiError("changed", phrase("No changes left here. Look again."))
     return view
 
 

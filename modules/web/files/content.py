@@ -129,7 +129,7 @@ class FileContents:
         """Keep *data* as a file in *folder*; the name is made harmless first."""
         name = file_names.sanitize(name)
         if not name:
-            raise ApiError("failed", phrase("That name cannot be used for a file."))
+            raise ApiError("failed", phrase("Invalid file name."))
         with as_api_errors():
             folder = self._project.normalize(folder)
             path = f"{folder}/{name}" if folder else name

@@ -99,7 +99,7 @@ export function statusBar(app) {
     }
     const share = (100 * used) / limit;
     retext(context.lastElementChild, `${count(used)} / ${count(limit)}`);
-    const words = t("Context: {used} of {limit} tokens ({part} %)", { used, limit, part: share.toFixed(1) });
+    const words = t("Context: {used:,} of {limit:,} tokens ({part} %)", { used, limit, part: share.toFixed(1) });
     attribute(bar, "aria-label", words);
     context.title = [
       words,
@@ -121,7 +121,7 @@ export function statusBar(app) {
     retext(
       focus,
       files.length
-        ? t("{n} in focus, {tokens} tokens", {
+        ? t("{n} in focus, {tokens:,} tokens", {
             n: files.length,
             tokens: count(files.reduce((sum, file) => sum + file.tokens, 0)),
           })

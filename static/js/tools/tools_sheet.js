@@ -65,7 +65,7 @@ export async function openToolsSheet(app) {
   function draw({ on, new: isNewOn, tools }) {
     const offered = on ? tools.filter((tool) => tool.on) : [];
     const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
-    total.textContent = t("{n} of {all} are on, about {tokens} tokens of each request.", {
+    total.textContent = t("{n} of {all} are on, about {tokens:,} tokens per request.", {
       n: offered.length,
       all: tools.length,
       tokens: count(tokens),

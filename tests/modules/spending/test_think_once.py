@@ -96,7 +96,7 @@ def test_a_switch_says_what_it_costs_before_it_is_made(tmp_path: Path) -> None:
         # 10,100 tokens at 0.147 dollars and 0.98 yuan for a million more than from the cache
         assert told.startswith("10,100 tokens of this conversation are read again, uncached: ")
         assert "$0.001485 (¥0.009898) more." in told
-        assert "It thinks at the first call, then acts fast: about $" in told
+        assert "Thinking first, then fast: about $" in told
         assert "estimated; measured after" in told
         assert "read again" not in body_of(one, "/fast")
         assert len(one.model.requests) == 1

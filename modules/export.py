@@ -211,7 +211,7 @@ def _proof_blocks(proof: Proof) -> Iterator[str]:
         changed = f", changed: {', '.join(one.files)}" if one.files else ""
         code = " ".join(one.command.split()).replace("`", "'")
         lines.append(f"- `{code}`: exit code {one.exit_code}, {one.state}{changed}")
-    lines += [f"- No run supports this: {one.text}" for one in proof.claims if not one.supported]
+    lines += [f"- Not verified by a run: {one.text}" for one in proof.claims if not one.supported]
     if lines:
         yield "\n".join(["**Receipts**", "", *lines])
 

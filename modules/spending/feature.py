@@ -178,15 +178,15 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         if self._task_budget and (spent := self._spent_on_task()) >= self._task_budget:
             return phrase(
                 "Budget reached: the task has cost ${spent} of ${budget}. Send “go on” to "
-                "spend as much again, or raise the limit with /budget {more}.",
+                "spend as much again; /budget {more} raises the limit.",
                 spent=amount(spent),
                 budget=f"{self._task_budget:g}",
                 more=f"{2 * self._task_budget:g}",
             )
         if self._daily_budget and (spent := self._spent_today()) >= self._daily_budget:
             return phrase(
-                "Daily budget reached: ${spent} of ${budget} spent today. Continue tomorrow, "
-                "or raise the limit with /budget day {more}.",
+                "Daily budget reached: ${spent} of ${budget} spent today. Continue tomorrow; "
+                "/budget day {more} raises the limit.",
                 spent=amount(spent),
                 budget=f"{self._daily_budget:g}",
                 more=f"{2 * self._daily_budget:g}",

@@ -100,7 +100,7 @@ def test_what_is_kept_holds_from_the_next_start_on(
 
 def test_what_wins_over_the_file_is_said(tmp_path: Path) -> None:
     settings = command(tmp_path, ONEFOLD_RETRIES="3")
-    assert "ONEFOLD_RETRIES in the environment wins" in said(settings, "retries 9")
+    assert "ONEFOLD_RETRIES in the environment overrides" in said(settings, "retries 9")
     assert again(tmp_path).retries == 9
 
 

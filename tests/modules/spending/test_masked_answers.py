@@ -68,7 +68,7 @@ def left_out(one: AssembledTerminal, request: int) -> list[bool]:
 
 def told(events: Sequence[Event]) -> list[str]:
     said = [str(event.what) for event in events if isinstance(event, Informed)]
-    return [what for what in said if "no longer sent" in what]
+    return [what for what in said if "No longer sending" in what]
 
 
 def breaks(one: AssembledTerminal) -> list[Any]:

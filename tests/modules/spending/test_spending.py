@@ -125,11 +125,11 @@ def test_what_a_task_cost_before_it_was_left_counts_against_its_cap(tmp_path: Pa
 def test_a_cap_is_changed_by_a_command(tmp_path: Path) -> None:
     done = costing(text_reply("Done."), 0.03)
     with spending(tmp_path, plan(0.03, 1), plan(0.03, 2), done, done, task_budget=0.01) as one:
-        assert rows_of(run_turn(one.terminal, "/budget $1"))["A task"] == "$1"
-        assert rows_of(run_turn(one.terminal, "/budget day 2"))["A day"] == "$2"
+        assert rows_of(run_turn(one.terminal, "/budget $1"))["Per task"] == "$1"
+        assert rows_of(run_turn(one.terminal, "/budget day 2"))["Per day"] == "$2"
         assert end_of(run_turn(one.terminal, "plan")).why == "done"
         for none in ("off", "0"):
-            assert rows_of(run_turn(one.terminal, f"/budget {none}"))["A task"] == "no cap"
+            assert rows_of(run_turn(one.terminal, f"/budget {none}"))["Per task"] == "no limit"
         for wrong in ("much", "-1", "nan", "inf", "day", "1 2", "9999999"):
             (answer,) = run_turn(one.terminal, f"/budget {wrong}")
             assert isinstance(answer, CommandAnswered)
@@ -215,7 +215,7 @@ def test_a_model_without_a_price_keeps_no_cap_and_that_is_said_once(tmp_path: Pa
     replies = [text_reply("a"), text_reply("b")]
     with spending(tmp_path, *replies, tariff=None, task_budget=0.05) as one:
         first, second = run_turn(one.terminal, "a"), run_turn(one.terminal, "b")
-        assert [what for what in warnings(first) if "kept with scripted: " in what]
+        assert [what for what in warnings(first) if "do not work with scripted: " in what]
         assert warnings(second) == []
     with spending(tmp_path, text_reply("a"), tariff=None) as one:
         assert warnings(run_turn(one.terminal, "a")) == []
@@ -275,7 +275,7 @@ def test_a_dear_task_shows_a_range_by_past_ones_and_the_dear_hours(tmp_path: Pat
         assert before == [[]] * 5  # too little is known
         (notice,) = notices(run_turn(one.terminal, "go"))
         assert (
-            "Estimated cost of this task: $0 (based on the last 5 tasks).2 to $0.4 (¥1.3 to ¥2.7)."
+            "Estimated cost of this task: $0.2 to $0.4 (¥1.3 to ¥2.7) (based on the last 5 tasks)."
         ) in notice
         assert "Peak hours" not in notice
     clock.now = DEAR

@@ -118,7 +118,7 @@ def test_what_was_read_in_a_mode_is_not_lost_to_it(tmp_path: Path) -> None:
         assert one.model.efforts == ["", "usual", ""]
         rows = rows_of(one)
         assert rows["Requests, fast"].startswith("2: input 20,500 (0 cached); $")
-        assert rows["Requests, thinking"].startswith("1: in 10,200, ")
+        assert rows["Requests, thinking"].startswith("1: input 10,200 ")
 
 
 def test_what_was_read_is_known_when_the_session_goes_on_elsewhere(tmp_path: Path) -> None:

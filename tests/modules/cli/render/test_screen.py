@@ -88,7 +88,8 @@ def test_a_turn_from_the_first_word_to_the_last() -> None:
         practice=True,
     )
     assert text == (
-        "Thought for 12 s\n\nI **look** first.\n\n✓ Read a.py\n✓ Read b.py\n\nCarried on: It is "
+        "Thought for 12 s\n\nI **look** first.\n\n✓ Read a.py\n✓ Read b.py\n\nReusing the earlier "
+        "conclusion: It is "
         "simple.\n\n! Careful.\n\nDone.\n\nturn 1 · 2,000 tokens sent, 75 % cached · 30 "
         "received ·\n$0.0123 · 3.0 s · practice model, no AI\n\n"
     )
@@ -292,6 +293,6 @@ def test_the_clock_of_what_is_waited_for_counts_down() -> None:
     region.wait(phrase("Waiting for cheap hours (from {time})", time="18:00"), 4e9)
     out = StringIO()
     Console(file=out, width=100).print(region())
-    assert re.search(r"from 18:00 on · \d+ min \d\d s left", out.getvalue())
+    assert re.search(r"\(from 18:00\) · \d+ min \d\d s left", out.getvalue())
     region.begin(phrase("Working"))
     assert region.until is None

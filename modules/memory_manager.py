@@ -105,7 +105,9 @@ class Memory(
         subject="{text}",
         state="memory",
         # Nothing enters the memory without the person's yes, whatever else needs none.
-        always_ask=phrase("The model reads it in every later session of this project."),
+        always_ask=phrase(
+            "What is remembered is told to the model in every later session of this project."
+        ),
     )
     def remember(self, text: str, category: str = "fact") -> Outcome:
         """Keep one fact, preference or decision for later sessions. Only what lasts and is not

@@ -27,7 +27,8 @@ def unsaved_reason(
         shown = editor_text(path)
         if shown is not None and differs(saved, shown):
             return phrase(
-                "Your editor has unsaved changes in {path}, which would conflict with this edit.",
+                "Your editor shows {path} with changes that are not saved: they would stand "
+                "against what is written now.",
                 path=visible(path),
             )
     return None

@@ -155,7 +155,7 @@ class Secrets(
         moved = [new + path[len(old) :] for path in env_paths if f"{path}/".startswith(f"{old}/")]
         if all(map(is_env_path, moved)):
             return None
-        return phrase("Programs there could read the secrets in {path}.", path=old)
+        return phrase("There, programs would see the secrets in {path}.", path=old)
 
     def unredact(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = str(arguments.get("path", "")).rpartition("/")[2]

@@ -362,9 +362,9 @@ class Annotations(
 
 def _beyond_end(path: str, last: int) -> Phrase:
     if not last:
-        return phrase("{path} is empty; it has no lines to add a note to.", path=visible(path))
+        return phrase("{path} is empty: there is no line to note.", path=visible(path))
     return phrase(
-        "{path} ends at line {last}.",
+        "The last line of {path} is {last}; the note would go beyond it.",
         path=visible(path),
         last=last,
     )

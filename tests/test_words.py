@@ -149,6 +149,7 @@ COUNT = re.compile(rf"\{{(?:n|count|tokens|files|limit)\}} (?:more )?(?:{COUNTED
 
 READ_BY_MODELS = {
     # What the model reads as well stays to the letter: it is kept in sessions and caches.
+    "its answer is compressed, which nobody asked for",
     "A note holds {limit} characters; this has {length}.",
     (
         "A note protects {place}: {text}. It was left as it is; only whoever wrote the note can "

@@ -436,7 +436,7 @@ class Jobs(
         """Tell of the jobs that ended with the Onefold that ran them."""
         for number, lost in self._lost:
             what = phrase(
-                "job {n} ended when Onefold was closed: {command}",
+                "job {n} ended with the Onefold that ran it: {command}",
                 n=number,
                 command=shown_command(lost),
             )

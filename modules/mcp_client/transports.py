@@ -141,5 +141,5 @@ class HttpTransport:
         if "form" not in kind:  # as the requests have that renew tokens
             self._on_status(response.status_code)
         if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-            self._on_refused(phrase("it sent a compressed answer that was not requested"))
+            self._on_refused(phrase("its answer is compressed, which nobody asked for"))
             raise httpx2.ReadError("compressed")

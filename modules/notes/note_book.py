@@ -131,7 +131,7 @@ def told_line_note(note: LineNote) -> Phrase:
     """Return *note* in one line, with its place."""
     text: Text = note.text
     if note.is_stale:
-        text = phrase("{text} (outdated: its lines have changed)", text=text)
+        text = phrase("{text} (its lines have changed since)", text=text)
     if note.start == note.end:
         return phrase("line {place}: {text}", place=note.place, text=text)
     return phrase("lines {place}: {text}", place=note.place, text=text)

@@ -170,8 +170,8 @@ def test_a_kill_of_onefold_leaves_nothing(tmp_path: Path) -> None:
         made.terminal.resume()
         say(made, line="and now?")
         read = str(made.model.requests[-1])
-        assert "job 1 ended when Onefold was closed" in read
-        assert "job 2 ended when Onefold was closed" in read
+        assert "job 1 ended with the Onefold that ran it" in read
+        assert "job 2 ended with the Onefold that ran it" in read
 
 
 PLANTS = """git init -q zlib; cd zlib; git config core.fsmonitor false

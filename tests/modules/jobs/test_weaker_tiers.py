@@ -203,4 +203,4 @@ def test_a_kill_of_onefold_ends_what_landlock_confines(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as made:
         made.terminal.resume()
         say(made, line="and now?")
-        assert "job 1 ended when Onefold was closed" in told(made)
+        assert "job 1 ended with the Onefold that ran it" in told(made)

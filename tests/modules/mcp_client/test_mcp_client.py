@@ -528,7 +528,7 @@ def test_a_server_behind_an_address_is_asked_about_and_reached_again(tmp_path: P
         Refusing.status = 200  # a body that may be a thousand times what was sent
         rows(made, "/mcp restart far")
         say(made, call_reply("far__add", id="4", a=1, b=2), answer=lambda _: yes, line="d")
-        assert "it sent a compressed answer" in answers(made)[-1]
+        assert "its answer is compressed" in answers(made)[-1]
         gone.shutdown()
         gone.server_close()
 

@@ -111,9 +111,9 @@ def test_what_is_beside_protected_lines_is_free(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("pkg/a.txt:900-901", "pkg/a.txt ends at line 20."),
-        ("pkg/a.txt:2-900", "pkg/a.txt ends at line 20."),
-        ("pkg/empty:1", "pkg/empty is empty; it has no lines to add a note to."),
+        ("pkg/a.txt:900-901", "The last line of pkg/a.txt is 20; the note would go beyond it."),
+        ("pkg/a.txt:2-900", "The last line of pkg/a.txt is 20; the note would go beyond it."),
+        ("pkg/empty:1", "pkg/empty is empty: there is no line to note."),
         ("pkg/long:1-600", "A note can be on 500 lines at most."),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_turn_from_the_first_word_to_the_last() -> None:
     assert text == (
         "Thought for 12 s\n\nI **look** first.\n\n✓ Read a.py\n✓ Read b.py\n\nReusing the earlier "
         "conclusion: It is "
-        "simple.\n\n! Careful.\n\nDone.\n\nturn 1 · 2,000 tokens sent, 75 % cached · 30 "
+        "simple.\n\n! Careful.\n\nDone.\n\nturn 1 · 2,000 tokens sent, 75 % from cache · 30 "
         "received ·\n$0.0123 · 3.0 s · practice model, no AI\n\n"
     )
 

@@ -394,7 +394,7 @@ class Focus(
         if tokens <= limit * _WARNING_SHARE:
             return None
         return phrase(
-            "The files in focus fill {percent} % of the context window.",
+            "The files in focus take {percent} % of what the model can hold.",
             percent=round(100 * tokens / limit),
         )
 

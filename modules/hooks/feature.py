@@ -254,7 +254,7 @@ def _unknown(file: HookFile) -> Phrase:
 
 def _problem(hook: Hook, why: Phrase) -> Phrase:
     shown = visible(clean(hook.command))[:60]
-    return phrase("Ignored the hook {command}: {why}", command=shown, why=why)
+    return phrase("The hook {command} was ignored: {why}", command=shown, why=why)
 
 
 def _note(file: HookFile, note: str) -> str:

@@ -67,7 +67,7 @@ def test_the_name_decides_the_form(tmp_path: Path) -> None:
     export(RECORDS, INFO, tmp_path / "a.JSON")
     assert (tmp_path / "a.md").read_text().startswith("# 修好它")
     assert json.loads((tmp_path / "a.JSON").read_text())["title"] == "修好它"
-    with pytest.raises(UserError, match="in the browser"):
+    with pytest.raises(UserError, match="from the browser"):
         export(RECORDS, INFO, tmp_path / "a.html")
     assert not (tmp_path / "a.html").exists()
     (tmp_path / "x").mkdir()
@@ -85,7 +85,7 @@ def test_text_that_is_no_utf8_is_exported_too(tmp_path: Path) -> None:
 
 def test_no_file_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("mine")
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         export(RECORDS, INFO, tmp_path / "a.md")
     assert (tmp_path / "a.md").read_text() == "mine"
 
@@ -93,7 +93,7 @@ def test_no_file_is_overwritten(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_said_and_none_is_left(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Cannot write .*: No such file or directory"):
         export(RECORDS, INFO, tmp_path / "none" / "a.md")
-    with pytest.raises(UserError, match="exists already|Is a directory"):
+    with pytest.raises(UserError, match="already exists|Is a directory"):
         export(RECORDS, INFO, tmp_path)
 
 

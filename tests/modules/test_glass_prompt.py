@@ -245,7 +245,7 @@ def test_a_step_shows_all_that_was_sent_to_the_letter_and_where_it_came_from(
     assert said[:2] == ["instructions", "tools: 21"]
     assert {*said} >= {
         *("folder and date", "project map", "memory", "notes", "focus: a.py", "person", "model"),
-        *("model's thinking", "call of read_file", "answer of read_file"),
+        *("model's thinking", "call: read_file", "result: read_file"),
     }
 
 
@@ -268,7 +268,7 @@ def test_what_came_from_the_cache_is_the_beginning_of_the_step(tmp_path: Path) -
     assert styles[f"{LONG[:60].rstrip()}…"] == "dim green"
     assert styles[said.text[said.cached :]] == "yellow"
     assert f"cached\n{LONG[:60].rstrip()}…\n" in drawn
-    assert "read anew · new in this step" in drawn
+    assert "not cached · new in this step" in drawn
 
 
 def test_what_changed_since_the_step_before_is_shown_alone(tmp_path: Path) -> None:
@@ -283,8 +283,8 @@ def test_what_changed_since_the_step_before_is_shown_alone(tmp_path: Path) -> No
         other = prompt(one.terminal, "/context 3 diff")
         begun = prompt(one.terminal, "/context 1 diff")
     assert [(str(part.label), part.change) for part in grown.parts] == [
-        ("call of list_files", "new"),
-        ("answer of list_files", "new"),
+        ("call: list_files", "new"),
+        ("result: list_files", "new"),
     ]
     changed = [(str(part.label), part.change) for part in other.parts]
     assert changed[:2] == [("tools: 21", "gone"), ("tools: 20", "new")]
@@ -393,7 +393,7 @@ def test_claude_is_shown_by_the_same_parts(tmp_path: Path) -> None:
     assert told[1][-1] == NEW
     assert said[0].startswith("tools: ")
     assert {"instructions", "folder and date", "person", "model's thinking",
-            "call of list_files", "answer of list_files", "model"} <= {*said}  # fmt: skip
+            "call: list_files", "result: list_files", "model"} <= {*said}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -401,7 +401,7 @@ def test_claude_is_shown_by_the_same_parts(tmp_path: Path) -> None:
     [
         ({"protocol": "vcp"}, ["instructions", "folder and date", "person", "model"]),
         ({"alternating": True, "system_messages": "first"},
-         ["instructions", "folder and date", "tools: 21", "person", "call of list_files"]),
+         ["instructions", "folder and date", "tools: 21", "person", "call: list_files"]),
         ({"tool_messages": False},
          ["instructions", "tools: 21", "folder and date", "person", "model"]),
     ],
@@ -419,7 +419,7 @@ def test_servers_of_another_shape_are_shown_by_the_same_parts(
         run_turn(one.terminal, "again")
         assert all(NEW in why for why in causes(one.terminal)[1:])
         shown = labels(prompt(one.terminal, "/context 3"))
-    answers = "tool results" if "alternating" not in profile else "answer of list_files"
+    answers = "tool results" if "alternating" not in profile else "result: list_files"
     assert shown == [*said, answers, "model", "person"]
 
 

@@ -245,7 +245,7 @@ def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
     with huge.open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     for path, told in [
-        (tmp_path / "none.json", "cannot be read: No such file"),
+        (tmp_path / "none.json", "Cannot read .*: No such file"),
         (tmp_path, "is no file"),
         (huge, "too large to import: 100 MB .limit: 100 MB."),
         (Path("nul\0"), "cannot be read"),

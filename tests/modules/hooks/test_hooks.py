@@ -168,7 +168,7 @@ def test_a_hook_that_hangs_or_breaks_does_not_hold_the_turn(tmp_path: Path) -> N
         (result,) = results(made)
         assert result.state == "done"
         assert "hook" not in result.text
-        reasons = [line.partition(": ")[2][:30] for line in lines(events)]
+        reasons = [line.partition("was ignored: ")[2][:30] for line in lines(events)]
         assert reasons == [
             "it ended with exit code 1: oh ",
             "it did not finish",
@@ -251,9 +251,9 @@ def test_an_allow_skips_no_question_and_a_hook_sees_no_secret(tmp_path: Path) ->
 WRONG: list[tuple[bytes, str]] = [
     (b"{", "it is not valid JSON: "),
     (b"[]", 'it has no "hooks" object'),
-    (b'{"hooks": {"Stop": {}}}', "Stop is no list"),
+    (b'{"hooks": {"Stop": {}}}', "Stop must be a list"),
     (b'{"hooks": {"Stop": [1]}}', "Stop 1 must be an object"),
-    (b'{"hooks": {"Stop": [{}]}}', "Stop 1, hooks is no list"),
+    (b'{"hooks": {"Stop": [{}]}}', "Stop 1, hooks must be a list"),
     (b'{"hooks": {"Stop": [{"hooks": [{"type": "prompt"}]}]}}', "Stop 1: only hooks of type"),
     (b'{"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}', "Stop 1: a hook needs a command"),
     (b'{"hooks": {"PreToolUse": [{"matcher": 1}]}}', "PreToolUse 1: matcher must be text"),
@@ -299,11 +299,11 @@ def test_the_person_sees_which_hooks_there_are(tmp_path: Path) -> None:
         own = str(tmp_path / "data/hooks.json")
         waiting = "not approved; /hooks allow approves them"
         assert rows(made, "/hooks") == [
-            ["Stop", "", "true", own, "they run"],
+            ["Stop", "", "true", own, "enabled"],
             ["SessionStart", "", "", own, "not supported"],
             ["PreToolUse", "run_.*", "echo a\\nb", PROJECT, waiting],
         ]
-        assert rows(made, "/hooks allow")[2][4] == "they run"
+        assert rows(made, "/hooks allow")[2][4] == "enabled"
         status = [
             str(text) for name, text in made.terminal.features.status() if str(name) == "Hooks"
         ]

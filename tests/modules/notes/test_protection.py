@@ -274,7 +274,7 @@ def test_the_tree_tells_of_stale_notes_in_the_language_of_the_screen(tmp_path: P
         events = run_turn(env.terminal, "look")
         card = next(event.card for event in events if isinstance(event, ToolFinished))
         assert isinstance(card, TreeCard)
-        english = "line 2: second; lines 10-12: measured (outdated: its lines have changed)"
+        english = "line 2: second; lines 10-12: measured (its lines have changed since)"
         assert english in answers(env)[0].text
         assert english in card_text(card, Translator.of("en"))
         chinese = card_text(card, Translator.of("zh"))

@@ -134,7 +134,7 @@ def test_every_cause_of_a_miss_is_named(tmp_path: Path) -> None:
     assert told[:-1] == [
         "start of the session",
         MODE,
-        "different model: deepseek-v4-pro has a cache of its own",
+        "different model: deepseek-v4-pro has its own cache",
         "different tools: −create_folder",
         "turns were undone; everything since is new",
         "the oldest turns were dropped because they no longer fit",

@@ -173,7 +173,7 @@ def test_a_hook_that_hangs_or_breaks_does_not_hold_the_turn(tmp_path: Path) -> N
             "it ended with exit code 1: oh ",
             "it did not finish",
             "its answer is not valid JSON",
-            "its decision must be allow or deny",
+            "its decision must be allow or ",
             "it ended with exit code 127: b",
             "it ended with exit code 3: yyy",
             "it ended with exit code 4: ",
@@ -308,9 +308,9 @@ def test_the_person_sees_which_hooks_there_are(tmp_path: Path) -> None:
             str(text) for name, text in made.terminal.features.status() if str(name) == "Hooks"
         ]
         assert status == [
-            f"{own}, 1 in all: they run",
+            f"{own} (1): enabled",
             f"{own}: unsupported events: SessionStart",
-            f"{PROJECT}, 1 in all: they run",
+            f"{PROJECT} (1): enabled",
         ]
         assert not [one for one in say(made, "Hello") if isinstance(one, ApprovalAsked)]
         (made.root / PROJECT).write_text("{")

@@ -315,7 +315,7 @@ def test_the_person_sees_which_hooks_there_are(tmp_path: Path) -> None:
         assert not [one for one in say(made, "Hello") if isinstance(one, ApprovalAsked)]
         (made.root / PROJECT).write_text("{")
         broken = [line for line in lines(say(made, "Hello")) if PROJECT in line]
-        assert broken[0].startswith(f"The hooks in {PROJECT} do not run: it is not valid JSON")
+        assert broken[0].startswith(f"The hooks in {PROJECT} are disabled: it is not valid JSON")
         assert [line for line in lines(say(made, "Hello")) if PROJECT in line] == []
         (made.root / PROJECT).unlink()
         (made.root / PROJECT).symlink_to(tmp_path / "data/hooks.json")

@@ -271,7 +271,7 @@ def _data_dir(value: str) -> Path:
         return Path(value).expanduser().absolute()
     except RuntimeError as error:  # "~somebody" whom the system does not know
         why = str(error).rstrip(".")
-        raise BadUsage(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=why)) from None
+        raise BadUsage(phrase("Cannot use ONEFOLD_DATA_DIR: {why}.", why=why)) from None
 
 
 def load(
@@ -324,7 +324,7 @@ def unknown_names(
     known_names = [*_VARIABLES, *_NON_SETTINGS]
     return [
         phrase(
-            "There is no setting {name} ({source}). Did you mean {near}?",
+            "Unknown setting {name} ({source}). Did you mean {near}?",
             name=visible(name),
             source=label,
             near=nearest_name(name, known_names, cutoff=0.0) or "",
@@ -349,7 +349,7 @@ def parse_setting(name: str, value: Any, source: Text) -> Any:
         near = nearest_name(name, [n for n in _FIELDS if n != "data_dir"], cutoff=0.0)
         raise BadUsage(
             phrase(
-                "There is no setting {name} ({source}). Did you mean {near}?",
+                "Unknown setting {name} ({source}). Did you mean {near}?",
                 name=name,
                 source=source,
                 near=near or "",
@@ -363,7 +363,7 @@ def parse_setting(name: str, value: Any, source: Text) -> Any:
         displayed = "…" if kind.get("is_secret") or name == "providers" else repr(value)
         raise BadUsage(
             phrase(
-                "The setting {name} cannot be {value} ({source}). Allowed: {allowed}.",
+                "Invalid value {value} for the setting {name} ({source}). Allowed: {allowed}.",
                 name=name,
                 value=displayed,
                 source=source,
@@ -398,5 +398,5 @@ def _dotenv_values(path: Path) -> dict[str, str]:
 
 def _unreadable_file(path: Path, why: str) -> UserError:
     return BadUsage(
-        phrase("{path} cannot be read: {why}. Mend or remove it.", path=str(path), why=why)
+        phrase("Cannot read {path}: {why}. Fix or remove the file.", path=str(path), why=why)
     )

@@ -55,9 +55,7 @@ def start(argv: "list[str]") -> int:
         if output_error.is_broken_pipe:
             return 0
         print_error(
-            translator.render(
-                phrase("The output cannot be written: {why}.", why=output_error.reason)
-            )
+            translator.render(phrase("Cannot write the output: {why}.", why=output_error.reason))
         )
         return 1
 
@@ -80,10 +78,7 @@ def run_with_packages(argv: "list[str]", translator: "Translator") -> int:
 
         # What stays in one folder is opened in folders that are open, which Python cannot do there.
         raise UserError(
-            phrase(
-                "Windows itself cannot keep an agent inside one folder: install WSL "
-                "(wsl --install), and start Onefold in it."
-            )
+            phrase("On Windows use WSL: install it (wsl --install) and start Onefold there.")
         )
     else:  # noqa: RET506 - see above
         from config import IS_INSTALLED, ROOT

@@ -150,7 +150,7 @@ EXPORTS = {
     "observer": ["Observer"],
     "redaction": ["map_strings"],
     "session": ["NamedModel"],
-    "session_choice": ["SessionChoice", "format_time"],
+    "session_choice": ["SessionChoice", "format_time", "turn_count"],
     "tool_spec": ["OUTSIDE", "OtherNames", "ToolSpec", "first_line"],
     "tool_switches": ["ToolSwitches"],
     "tool_texts": [

@@ -55,7 +55,7 @@ class CommandTable(Mapping[str, Command]):
         return [
             (
                 f"{command.spec.shortcut[0]}{command.usage.partition(' ')[2].strip('[]')}",
-                phrase("The same as {command}.", command=command.usage),
+                phrase("Same as {command}.", command=command.usage),
             )
             for command in self._own.values()
             if command.spec.shortcut
@@ -67,7 +67,7 @@ class CommandTable(Mapping[str, Command]):
         for name, prompt in self._others().items():
             if name in self._own:
                 taken = phrase(
-                    "{path} is not used: {name} is built in.", path=prompt.path, name=name
+                    "Ignored {path}: {name} is a built-in command.", path=prompt.path, name=name
                 )
                 rows.append((prompt.usage, taken))
         return rows
@@ -76,7 +76,7 @@ class CommandTable(Mapping[str, Command]):
 def _as_command(prompt: PromptCommand) -> Command:
     def refuse(_: str) -> None:
         raise UserError(
-            phrase("{name} begins a task; send it as a message.", name=prompt.usage.split()[0])
+            phrase("{name} starts a task; send it as a message.", name=prompt.usage.split()[0])
         )
 
     spec = CommandSpec(prompt.usage, "")

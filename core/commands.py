@@ -19,7 +19,7 @@ from core.feature_set import FeatureSet
 from core.loop.approval import MODES, PACKAGES, Approval, ApprovalMode, KeptApproval
 from core.loop.thinking import Mode
 from core.model_choice import served, set_fields
-from core.session_choice import SessionChoice, format_time, marks_of
+from core.session_choice import SessionChoice, format_time, marks_of, turn_count
 from core.tools import Toolbox
 from utils.i18n import Phrase, Text, UserError, join_lines, phrase
 from utils.llm.completion import Usage
@@ -47,7 +47,7 @@ _MODE_LABELS: Mapping[ApprovalMode, Phrase] = {
 
 def must_wait_message(name: str) -> Phrase:
     """Return the message for the command *name*, given while a turn runs."""
-    return phrase("{command} has to wait: a task runs.", command=name)
+    return phrase("{command} has to wait: a task is running.", command=name)
 
 
 class CommandContext(Protocol):
@@ -101,17 +101,17 @@ class Commands(Feature):
         rows: list[Row] = list(self._context.commands.help_rows())
         if self._context.runs_shell_escapes:
             rows += self._context.commands.shortcut_rows()
-            rows.append(("!COMMAND", phrase("Run it as yours, outside the sandbox.")))
-            rows.append(("!!COMMAND", phrase("The same, and the model hears nothing of it.")))
+            rows.append(("!COMMAND", phrase("Run the command yourself, outside the sandbox.")))
+            rows.append(("!!COMMAND", phrase("The same, without telling the model.")))
         return TableCard(phrase("Commands"), tuple(rows))
 
-    @command("/keys", "Show the keys.", is_concurrent=True, shortcut="?？")
+    @command("/keys", "Show the keyboard shortcuts.", is_concurrent=True, shortcut="?？")
     def keys(self, _: str) -> CommandAnswered:
         return CommandAnswered("/keys", effect="keys")
 
     @command(
         "/status",
-        "Show model, context, cost, focus, sandbox and approval.",
+        "Show the model, context, cost, focus, sandbox and approval mode.",
         is_concurrent=True,
         button="status",
     )
@@ -179,7 +179,7 @@ class Commands(Feature):
             (
                 f"{info.id}{' *' if info.id == self._context.session else ''}",
                 format_time(info.updated),
-                phrase("turns: {n}", n=info.turns),
+                turn_count(info.turns),
                 info.title,
                 *(marks_of(info) if has_marks else ()),
             )
@@ -189,7 +189,7 @@ class Commands(Feature):
 
     @command(
         "/resume [ID]",
-        "Go on with a session; without ID, choose one.",
+        "Resume a session; without ID, choose one.",
         leads_to="known",
     )
     def resume(self, argument: str) -> CommandAnswered:
@@ -198,14 +198,14 @@ class Commands(Feature):
             return CommandAnswered("/resume", self._choice.offer(sessions, self._context.session))
         argument = self._choice.id_of(argument)
         session = self._context.resume(argument)
-        turns = self._context.history.turn
-        title = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
+        turns = turn_count(self._context.history.turn)
+        title = phrase("Resumed session {id} ({turns}).", id=session, turns=turns)
         card = TextCard(title, self._context.locked_by or "")
         return CommandAnswered("/resume", card, effect="session")
 
     @command(
         "/new",
-        "Begin a new session.",
+        "Start a new session.",
         leads_to="new",
     )
     def new(self, _: str) -> CommandAnswered:
@@ -213,7 +213,7 @@ class Commands(Feature):
 
     @command(
         "/clear",
-        "Begin a new session on a clear screen.",
+        "Clear the screen and start a new session.",
         leads_to="new",
     )
     def clear(self, _: str) -> CommandAnswered:
@@ -222,8 +222,8 @@ class Commands(Feature):
     def _begin_session(self, name: str) -> CommandAnswered:
         before = self._context.session
         self._context.new()
-        way_back = phrase("/resume {id} goes back to the last one.", id=before) if before else ""
-        card = TextCard(phrase("A new session."), way_back)
+        way_back = phrase("/resume {id} returns to the previous one.", id=before) if before else ""
+        card = TextCard(phrase("New session started."), way_back)
         return CommandAnswered(name, card, effect="session")
 
     @command(
@@ -233,19 +233,19 @@ class Commands(Feature):
     )
     def search(self, argument: str) -> Card:
         if not argument:
-            raise UserError(phrase("Say what to search for: /search TEXT"))
+            raise UserError(phrase("Usage: /search TEXT"))
         rows = tuple(
             (match.session, format_time(match.when), match.role, match.snippet)
             for match in self._context.store.search(argument)
         )
         title = phrase(
-            "“{text}” in the sessions, found: {n}", text=_first_line(argument), n=len(rows)
+            "Sessions that contain “{text}”: {n:,}", text=_first_line(argument), n=len(rows)
         )
         return TableCard(title, rows)
 
     @command(
         "/compact",
-        "Sum up all turns but the last, to make room.",
+        "Summarize all turns but the last to free up context.",
         takes_back=True,
         belongs_to_session=True,
         button="compact",
@@ -255,7 +255,7 @@ class Commands(Feature):
 
     @command(
         "/fast",
-        "Never think before acting, but for one call when a task goes in circles.",
+        "Act without thinking first, except once when a task goes in circles.",
         is_concurrent=True,
         option="--fast",
         button="fast",
@@ -266,7 +266,7 @@ class Commands(Feature):
 
     @command(
         "/think",
-        "Think in the first step of each task.",
+        "Think once, in the first step of each task.",
         is_concurrent=True,
         option="--think",
         button="think",
@@ -281,14 +281,14 @@ class Commands(Feature):
         if cost := costs.switch_note(mode):
             costs.on_switch_told(mode)
         self._context.mode = mode
-        when = phrase("It holds from the next task on; this one goes on as it began.")
+        when = phrase("This takes effect with the next task.")
         if not self._context.is_in_turn:
             return TextCard(title, cost)
         return TextCard(title, join_lines(when, cost) if cost else when)
 
     @command(
         "/model [NAME|forget|set FIELD=VALUE]",
-        "Show or change the model; forget what was learnt of its server, or say it yourself.",
+        "Show or change the model; forget or set what its server supports.",
         option="--model",
         shows_alone=True,
         kept=("forget", "set"),
@@ -297,8 +297,8 @@ class Commands(Feature):
         if argument and self._context.is_practice:
             raise UserError(
                 phrase(
-                    "There is only the practice model here. For a real one leave, and start "
-                    "without --offline."
+                    "Only the practice model is available. For a real one, restart without "
+                    "--offline."
                 )
             )
         model = self._context.model
@@ -308,14 +308,14 @@ class Commands(Feature):
             set_fields(model, _assignments(argument.split()[1:]))
         elif argument:
             model.model = served(model, argument.split()[0])
-        title = phrase("The model is {name}.", name=model.model)
+        title = phrase("Model: {name}.", name=model.model)
         profile_summary = model.profile.summary
         note: Text = (
-            phrase("What its server takes: {what}", what=profile_summary) if profile_summary else ""
+            phrase("Server settings: {what}", what=profile_summary) if profile_summary else ""
         )
         if argument or self._context.is_practice:
             return TextCard(title, note)
-        how = phrase("Choose another with /model NAME.")
+        how = phrase("/model NAME changes it.")
         if not (names := model.models()):
             return TextCard(title, join_lines(how, note) if note else how)
         listed = ((f"{name} *" if name == model.model else name,) for name in names)
@@ -324,7 +324,7 @@ class Commands(Feature):
 
     @command(
         "/approve [MODE|next|list|forget N]",
-        "Show or change what you are asked about: guarded, ask, …",
+        "Show or change the approval mode: guarded, ask, …",
         is_concurrent=True,
         option="--approve",
         shows_alone=True,
@@ -342,7 +342,7 @@ class Commands(Feature):
             self._context.approval.mode = _parse_mode(argument)
         always = ", ".join(self._context.approval.patterns)
         mode = _MODE_LABELS[self._context.approval.mode]
-        return TextCard(phrase("Approval: {mode}.", mode=mode), always)
+        return TextCard(phrase("Approval mode: {mode}.", mode=mode), always)
 
     def _approvals_card(self) -> Card:
         approval = self._context.approval
@@ -359,11 +359,9 @@ class Commands(Feature):
         ]
         rows: list[Row] = [(str(number), *one) for number, one in enumerate(allowed, 1)]
         if not rows:
-            return TextCard(phrase("Nothing is always allowed."))
-        columns = (phrase("number"), phrase("what is allowed"), phrase("how long"))
-        return TableCard(
-            phrase("Always allowed; /approve forget N takes back"), tuple(rows), columns
-        )
+            return TextCard(phrase("No permanent permissions."))
+        columns = (phrase("number"), phrase("allowed"), phrase("scope"))
+        return TableCard(phrase("Always allowed (/approve forget N revokes)"), tuple(rows), columns)
 
     def _kept_approvals(self) -> Sequence[KeptApproval]:
         kept = self._context.approval.kept
@@ -374,9 +372,7 @@ class Commands(Feature):
         approval, known = self._context.approval, self._kept_approvals()
         number = parse_number(" ".join(words)) or 0
         if not 0 < number <= len(known) + len(approval.patterns):
-            raise UserError(
-                phrase("Say which: /approve forget N; /approve list shows the numbers.")
-            )
+            raise UserError(phrase("Usage: /approve forget N. /approve list shows the numbers."))
         if number > len(known):
             del approval.patterns[number - len(known) - 1]
         elif approval.kept:
@@ -384,17 +380,17 @@ class Commands(Feature):
 
     @command("/stop", "Stop the running task.")
     def stop(self, _: str) -> Card:
-        return TextCard(phrase("Nothing is running."))
+        return TextCard(phrase("No task is running."))
 
-    @command("/cls", "Clear the screen; the session stays.")
+    @command("/cls", "Clear the screen and keep the session.")
     def cls(self, _: str) -> CommandAnswered:
         return CommandAnswered("/cls", effect="clear")
 
-    @command("/exit", "Leave Onefold.")
+    @command("/exit", "Quit Onefold.")
     def exit(self, _: str) -> CommandAnswered:
         return CommandAnswered("/exit", effect="exit")
 
-    @command("/quit", "Leave Onefold.")
+    @command("/quit", "Quit Onefold.")
     def quit(self, _: str) -> CommandAnswered:
         return CommandAnswered("/quit", effect="exit")
 
@@ -403,8 +399,8 @@ class Commands(Feature):
         used, limit = context.context_used
         model = phrase("practice model, no AI") if context.is_practice else context.model.model
         mode = phrase("think once") if context.mode == "think" else phrase("fast")
-        turns = phrase("turns: {n}", n=context.history.turn)
-        session: Text = phrase("not begun")
+        turns = turn_count(context.history.turn)
+        session: Text = phrase("not started")
         if context.session:
             session = phrase("{id}, {turns}", id=context.session, turns=turns)
         rows: list[Row] = [
@@ -424,10 +420,10 @@ class Commands(Feature):
             *((phrase("Always allowed"), pattern) for pattern in context.approval.patterns),
         ]
         if context.locked_by:
-            rows.append((phrase("Only reading"), context.locked_by))
+            rows.append((phrase("Read-only"), context.locked_by))
         if incidents := context.history.incidents:
             repaired = phrase(
-                "times: {n}; lost answers or records: {lost}, others put right: {mended}",
+                "{n:,} times; lost answers or records: {lost:,}; repaired: {mended:,}",
                 n=len(incidents),
                 lost=sum(incident.get("lost", 0) for incident in incidents),
                 mended=max(incident.get("mended", 0) for incident in incidents),
@@ -440,7 +436,7 @@ class Commands(Feature):
         from core.conversation.figures import By, figures_by, figures_card  # for who asks only
 
         if by not in get_args(By):
-            raise UserError(phrase("Say /cost turn, /cost session, /cost day or /cost model."))
+            raise UserError(phrase("Usage: /cost turn, /cost session, /cost day or /cost model."))
         context = self._context
         kind: By = cast("By", by)
         figures = figures_by(kind, context.store.spent(), context.session)
@@ -457,7 +453,7 @@ class Commands(Feature):
             (
                 phrase("Tokens"),
                 phrase(
-                    "in {input:,}, out {output:,}, thinking {thinking:,} of that",
+                    "input {input:,}, output {output:,} (thinking {thinking:,})",
                     input=usage.prompt_tokens,
                     output=usage.completion_tokens,
                     thinking=usage.reasoning_tokens,
@@ -470,7 +466,7 @@ class Commands(Feature):
 
     def _price(self, usage: Usage) -> Text:
         if usage.requests and not usage.cost_usd and not self._context.is_practice:
-            return phrase("unknown: the settings have no price for this model")
+            return phrase("unknown: no price is set for this model")
         return in_money(usage.cost_usd, self._context.yuan_per_dollar)
 
 
@@ -487,24 +483,24 @@ def _words_for_kept(kept: KeptApproval, tools: Toolbox) -> Phrase:
     """Return what *kept* allows, in words, and what it was asked for."""
     why = visible(kept.why) if "{" in kept.why else Phrase(kept.why)
     what = _words_for_pattern(kept.pattern, tools)
-    return phrase("{what}; asked for: {why}", what=what, why=why)
+    return phrase("{what} (asked because: {why})", what=what, why=why)
 
 
 def _words_for_pattern(pattern: str, tools: Toolbox) -> Phrase:
     """Return what *pattern* covers, in words."""
     if pattern == PACKAGES:
-        return phrase("runs that only read packages from the network")
+        return phrase("runs that only download packages")
     name, _, subject = pattern.partition(" ")
     spec = tools.specs.get(name)
     if spec and subject == "*":
         return phrase("every call of {tool}", tool=name)
     if spec and spec.is_shell and subject.endswith(" *"):
         return phrase(
-            "commands that begin with “{words}”, without ; | > and the like",
+            "commands that start with “{words}”, without ; | > or similar",
             words=visible(subject.removesuffix(" *")),
         )
     if pattern.endswith(" *"):
-        return phrase("what begins with “{words}”", words=visible(pattern.removesuffix(" *")))
+        return phrase("calls that start with “{words}”", words=visible(pattern.removesuffix(" *")))
     return phrase("only {call}", call=visible(pattern))
 
 
@@ -524,22 +520,22 @@ def _parse_mode(name: str) -> ApprovalMode:
         if mode == name:
             return mode
     message = phrase(
-        "{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODE_NAMES
+        "Unknown approval mode {mode}. Choose one of: {modes}.", mode=name, modes=_MODE_NAMES
     )
     raise UserError(with_suggestion(message, name, MODES))
 
 
 def _step_limit(limit: int) -> Phrase:
     if not limit:
-        return phrase("as many as a task takes")
-    return phrase("at most {n} a task", n=limit)
+        return phrase("no limit")
+    return phrase("up to {n:,} per task", n=limit)
 
 
 def _share_of_limit(used: int, limit: int) -> Phrase:
     return phrase(
-        "{used} of {limit} tokens ({part} %)",
-        used=f"{used:,}",
-        limit=f"{limit:,}",
+        "{used:,} of {limit:,} tokens ({part} %)",
+        used=used,
+        limit=limit,
         part=f"{100 * used / limit:.1f}",
     )
 

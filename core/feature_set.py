@@ -271,7 +271,7 @@ class FeatureSet:
                 for recorder in self._person_recorders:
                     stack.enter_context(recorder.while_person_runs())
                 return (yield from one.run_for_person(command, is_private=is_private))
-        raise UserError(phrase("Nothing here runs commands."))
+        raise UserError(phrase("Commands cannot be run here."))
 
     # --- turns and the session -------------------------------------------------------------------
 

@@ -334,9 +334,9 @@ class MainTerminal:
     def _unknown_command(self, name: str) -> Phrase:
         near = nearest_name(name.lower(), self.commands)
         if near is None:
-            return phrase("There is no command {name}; /help lists all.", name=name)
+            return phrase("Unknown command {name}. /help lists all commands.", name=name)
         return phrase(
-            "There is no command {name}. Did you mean {near}? /help lists all.",
+            "Unknown command {name}. Did you mean {near}? /help lists all commands.",
             name=name,
             near=near,
         )
@@ -428,15 +428,15 @@ class MainTerminal:
         if count != FAILURES_BEFORE_OFFER:
             return None
         return phrase(
-            "The model has trouble calling tools. It may do better with calls in text: "
-            "/model set protocol=vcp."
+            "The model has trouble calling tools. Text calls may work better: /model set "
+            "protocol=vcp."
         )
 
     def over_budget_reason(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
             return self.features.costs.refusal()
         return phrase(
-            "The budget of ${budget} for a session is used up (setting budget_usd).",
+            "The session's budget of ${budget} is used up (setting budget_usd).",
             budget=f"{self.budget_usd:g}",
         )
 

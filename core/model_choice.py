@@ -20,7 +20,9 @@ def served(model: NamedModel, name: str) -> str:
     names = model.models(name)
     if names and name not in names:
         listed = ", ".join(names[:NAMED])
-        problem = phrase("The server has no model {name}; it has {names}.", name=name, names=listed)
+        problem = phrase(
+            "The server has no model {name}. Available: {names}.", name=name, names=listed
+        )
         raise UserError(with_suggestion(problem, name, names))
     return name
 
@@ -44,13 +46,15 @@ def set_fields(model: NamedModel, said: Iterable[str]) -> None:
             is_usual = not value and name in ServerProfile.__dataclass_fields__
             changes[name] = None if is_usual else ServerProfile.parse_value(name, value)
         except ValueError as error:
-            what = phrase("This cannot be said of a server: {why}.", why=str(error))
+            what = phrase("Invalid server setting: {why}.", why=str(error))
             raise UserError(what) from None
     model.set_profile(changes)
     for name, value in changes.items():
         meant = getattr(model.usual_profile, name) if value is None else value
         if getattr(model.profile, name) != meant:
-            raise UserError(phrase("config.toml says {name}, and wins.", name=name))
+            raise UserError(
+                phrase("{name} is set in config.toml, which takes precedence.", name=name)
+            )
 
 
 def described(model: NamedModel) -> list[Mapping[str, Any]]:

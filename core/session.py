@@ -175,7 +175,7 @@ class SessionManager:
             raise UserError(self.locked_by)
 
     def refresh_read_only(self) -> None:
-        """Read anew a session that is only read; it is ours from then on if nobody runs it now."""
+        """Reload a session that is only read; it is ours from then on if nobody runs it now."""
         if not self.locked_by:
             return
         self.locked_by = self._claim(self.id)
@@ -283,7 +283,7 @@ class SessionManager:
 
     def _ensure_session(self) -> None:
         if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
-            raise UserError(phrase("The session was closed at this moment. Try again."))
+            raise UserError(phrase("The session was just closed. Try again."))
         with self._create_lock:  # a line that waits may be kept while the first turn begins
             if not self.id:
                 session = self._owner.store.create(model=self._owner.model.model)

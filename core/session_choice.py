@@ -7,10 +7,15 @@ from collections.abc import Iterable
 
 from core.cards import TableCard
 from core.conversation.store import SessionInfo
-from utils.i18n import Text, UserError, phrase
+from utils.i18n import Phrase, Text, UserError, phrase
 
 MAX_OFFERED = 20
 """Sessions to choose from; `/sessions` and `/search` find older ones."""
+
+
+def turn_count(count: int) -> Phrase:
+    """Return *count* turns in words, singular for one."""
+    return phrase("1 turn") if count == 1 else phrase("{n:,} turns", n=count)
 
 
 class SessionChoice:
@@ -26,19 +31,19 @@ class SessionChoice:
         """
         others = [info for info in sessions if info.id != current][:MAX_OFFERED]
         if not others:
-            raise UserError(phrase("There is no other session in this project."))
+            raise UserError(phrase("No other sessions in this project."))
         self._ids = tuple(info.id for info in others)
         rows = tuple(
             (
                 str(n),
                 format_time(info.updated),
-                phrase("turns: {n}", n=info.turns),
+                turn_count(info.turns),
                 info.title,
                 info.id,
             )
             for n, info in enumerate(others, start=1)
         )
-        return TableCard(phrase("Which one? Say /resume and its number."), rows)
+        return TableCard(phrase("Which one? Type /resume and its number."), rows)
 
     def id_of(self, choice: str) -> str:
         """Return the id of the session that was offered as *choice*; what is no number as it is.
@@ -48,7 +53,9 @@ class SessionChoice:
         if not (self._ids and choice.isdecimal() and len(choice) <= 2):
             return choice
         if not 0 < int(choice) <= len(self._ids):
-            raise UserError(phrase("Say a number from 1 to {last}: /resume 1", last=len(self._ids)))
+            raise UserError(
+                phrase("Enter a number from 1 to {last}: /resume 1", last=len(self._ids))
+            )
         return self._ids[int(choice) - 1]
 
 

@@ -24,7 +24,7 @@ def protocol_named(name: str) -> CallProtocol:
     if name not in ALL:
         names = ", ".join(ALL)
         raise UserError(
-            phrase("There is no protocol {name}; there are: {names}.", name=name, names=names)
+            phrase("Unknown protocol {name}. Available: {names}.", name=name, names=names)
         )
     return ALL[name]
 

@@ -77,7 +77,7 @@ class Annotations(
 
     @tool(
         Risk.WRITE,
-        phrase("Keep a note on a file."),
+        phrase("Attach a note to a file."),
         verb=phrase("Note"),
         icon="note",
         subject="{path}",
@@ -108,8 +108,8 @@ class Annotations(
 
     @command(
         "/note [PATH[:3-5]] [TEXT]",
-        "Note TEXT on a file or lines of it; without TEXT show its notes, without PATH all; "
-        "- removes it. A TEXT that begins with “do not touch” protects.",
+        "Add a note to a file or its lines; without TEXT show its notes, without PATH all "
+        "notes; - removes it. A note that starts with “do not touch” protects them.",
         is_concurrent=True,
     )
     def note_command(self, argument: str) -> Card:
@@ -127,7 +127,7 @@ class Annotations(
         note = self._current_book().notes.get(path)
         if note and note.lines:
             return notes_card({path: note})
-        shown = self.note(path) or phrase("No note yet. /note PATH TEXT makes one.")
+        shown = self.note(path) or phrase("No notes yet. Add one with /note PATH TEXT.")
         return TextCard(phrase("Note on {path}", path=visible(path)), shown)
 
     def note(self, path: str) -> str:
@@ -215,13 +215,13 @@ class Annotations(
         self.sync()
         book = self._current_book()
         counts = phrase(
-            "{count} on files, {lost} of files that are gone",
+            "{count:,} on files, {lost:,} on deleted files",
             count=sum(bool(note.text) + len(note.lines) for note in book.notes.values()),
             lost=len(book.lost),
         )
         rows: list[tuple[Phrase, Text]] = [(phrase("Notes"), counts)]
         if self._damaged_copy:
-            damaged = phrase("damaged, kept as {path}; begun anew", path=self._damaged_copy)
+            damaged = phrase("damaged; saved as {path} and started over", path=self._damaged_copy)
             rows.append((phrase("Old notes"), damaged))
         return rows
 
@@ -335,7 +335,7 @@ class Annotations(
 
     def _no_file_message(self, path: str) -> Phrase:
         if (status := stat_or_none(self._project, path)) and stat.S_ISDIR(status.st_mode):
-            return phrase("{path} is a folder; notes are kept on files.", path=visible(path))
+            return phrase("{path} is a folder. Only files can have notes.", path=visible(path))
         return phrase("There is no file {path}.", path=visible(path))
 
     def _current_book(self) -> NoteBook:

@@ -57,19 +57,19 @@ class AnswerSchema:
         try:
             schema = cls(read_json(data))
         except ValueError as error:
-            raise _refused(path, phrase("it is no JSON: {why}", why=str(error))) from None
+            raise _refused(path, phrase("it is not valid JSON: {why}", why=str(error))) from None
         schema._check(path)
         return schema
 
     def _check(self, path: Path) -> None:
         if not isinstance(self._schema, dict | bool):
-            raise _refused(path, phrase("a schema is a JSON object"))
+            raise _refused(path, phrase("a schema must be a JSON object"))
         if isinstance(self._schema, dict) and not isinstance(self._schema.get("$schema", ""), str):
-            raise _refused(path, phrase("{place} is no text", place="$schema"))
+            raise _refused(path, phrase("{place} must be text", place="$schema"))
         try:
             from jsonschema.exceptions import SchemaError
         except ImportError:  # an environment of an older version
-            raise _refused(path, phrase("the package jsonschema is not installed")) from None
+            raise _refused(path, phrase("the jsonschema package is not installed")) from None
         try:
             self._kind.check_schema(self._schema)
             self._check_references()
@@ -81,7 +81,9 @@ class AnswerSchema:
         except _BadReference as error:
             raise _refused(path, error.why) from None
         except RecursionError:
-            raise _refused(path, phrase("it is no JSON: {why}", why="nested too deep")) from None
+            raise _refused(
+                path, phrase("it is not valid JSON: {why}", why="nested too deep")
+            ) from None
 
     def _check_references(self) -> None:
         """Follow all references. Raises `_BadReference`, and `SchemaError` for a bad target."""
@@ -101,7 +103,7 @@ class AnswerSchema:
             for keyword in _REFERENCES & part.contents.keys():
                 reference = part.contents[keyword]
                 if not isinstance(reference, str):  # older drafts say nothing of it
-                    raise _BadReference(phrase("{place} is no text", place=keyword))
+                    raise _BadReference(phrase("{place} must be text", place=keyword))
                 try:
                     target = resolver.lookup(reference)
                 except (Unresolvable, ValueError):  # or no address at all
@@ -123,7 +125,7 @@ class AnswerSchema:
         except Unresolvable as problem:  # where only the oldest draft has schemas
             raise _BadReference(_not_in_it(problem.ref)) from None
         except RecursionError:
-            raise _BadReference(phrase("it refers to itself without end")) from None
+            raise _BadReference(phrase("it refers to itself endlessly")) from None
 
     @cached_property
     def _kind(self) -> Any:
@@ -200,11 +202,14 @@ def retry_message(reason: str) -> str:
 
 def _not_in_it(reference: str) -> Phrase:
     shown = visible(reference)[:_MAX_REASON]
-    return phrase("it refers to {ref}, which is not in it, and nothing is fetched", ref=shown)
+    return phrase(
+        "it refers to {ref}, which it does not contain; external references are not loaded",
+        ref=shown,
+    )
 
 
 def _refused(path: Path, why: Text) -> UserError:
-    return BadUsage(phrase("The schema {path} cannot be used: {why}.", path=str(path), why=why))
+    return BadUsage(phrase("Cannot use the schema {path}: {why}.", path=str(path), why=why))
 
 
 def invalid_message(reason: str) -> Phrase:

@@ -65,6 +65,6 @@ def work_folder(given: str | None, checkout: Path | None, notify: Callable[[Phra
         folder.mkdir(exist_ok=True)
     except (OSError, RuntimeError, ValueError) as error:  # ValueError: a NUL in the name
         why = str(error)
-        raise UserError(phrase("The project folder cannot be used: {why}.", why=why)) from None
-    notify(phrase("Working in {path}, not in Onefold itself.", path=str(folder)))
+        raise UserError(phrase("Cannot use the project folder: {why}.", why=why)) from None
+    notify(phrase("Working in {path} instead of Onefold's own folder.", path=str(folder)))
     return folder

@@ -39,7 +39,7 @@ class AskPerson(Feature):
 
     @tool(
         Risk.READ,
-        phrase("Ask the person something."),
+        phrase("Ask you a question."),
         verb=phrase("Ask"),
         icon="chat",
         subject="{question}",
@@ -58,7 +58,7 @@ class AskPerson(Feature):
             return _no_answer(asked)
         reply = yield asked
         if reply is None:
-            why = phrase("Nobody is here to answer: {question}", question=asked.text)
+            why = phrase("No one is here to answer: {question}", question=asked.text)
             text = (
                 f"{REFUSED_PREFIX} nobody is here to answer. Decide by yourself and say what you "
                 "assumed, or end the task with the question."
@@ -72,7 +72,7 @@ class AskPerson(Feature):
 
 def _no_answer(asked: PersonQuestion) -> Outcome:
     text = "The person gives no answer. Go on without, or end the task."
-    return Outcome(text, TextCard(asked.text, phrase("No answer")))
+    return Outcome(text, TextCard(asked.text, phrase("Skip")))
 
 
 def _checked(question: str, choices: list[str]) -> PersonQuestion:

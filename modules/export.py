@@ -67,15 +67,15 @@ class Export(Feature, BindsToSession, FollowsSession):
 
     @command(
         "/export FILE",
-        "Write the session to a file: Markdown, or JSON if it ends in .json.",
+        "Export the session to a file: Markdown, or JSON if the name ends in .json.",
         is_concurrent=True,
         belongs_to_session=True,
     )
     def export(self, argument: str) -> CommandAnswered:
         if not argument:
-            raise UserError(phrase("Say where to: /export talk.md, or /export talk.json"))
+            raise UserError(phrase("Usage: /export talk.md or /export talk.json"))
         if not self._session:
-            raise UserError(phrase("There is nothing to export yet."))
+            raise UserError(phrase("Nothing to export yet."))
         records = [record for _, record in repaired(self._store.load(self._session))]
         info = self._store.info(self._session)
         requests = self._requests(argument)
@@ -86,7 +86,7 @@ class Export(Feature, BindsToSession, FollowsSession):
         card = export(records, info, path, system=self._system, requests=requests)
         names = sorted(self._names_in(path.read_text(encoding="utf-8", errors="replace")))
         if names:  # they are not hidden in this project
-            warning = phrase("It holds secrets: {names}", names=", ".join(names))
+            warning = phrase("It contains secrets: {names}", names=", ".join(names))
             body = phrase("{above}\n{below}", above=str(path.resolve()), below=warning)
             card = TextCard(phrase("Exported"), body)
         return CommandAnswered("/export", card, changes=changes_of_file(self._folder, path))
@@ -104,7 +104,7 @@ def new_file(folder: Path, name: str) -> Path:
         return folder / Path(name).expanduser()
     except RuntimeError as error:  # "~somebody" whom the system does not know
         why = str(error)
-        raise UserError(phrase("{path} cannot be written: {why}.", path=name, why=why)) from None
+        raise UserError(phrase("Cannot write {path}: {why}.", path=name, why=why)) from None
 
 
 def changes_of_file(folder: Path, path: Path) -> tuple[Change, ...]:
@@ -129,7 +129,7 @@ def export(
     exists or cannot be written, or is to be a page; half a file is never left.
     """
     if path.suffix.lower() in (".html", ".htm"):
-        raise UserError(phrase("A page is exported in the browser; here choose .md or .json."))
+        raise UserError(phrase("Export a web page from the browser; here use .md or .json."))
     if _is_json(path):
         document = to_json(records, info, system=system, requests=requests)
         data = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -211,7 +211,7 @@ def _proof_blocks(proof: Proof) -> Iterator[str]:
         changed = f", changed: {', '.join(one.files)}" if one.files else ""
         code = " ".join(one.command.split()).replace("`", "'")
         lines.append(f"- `{code}`: exit code {one.exit_code}, {one.state}{changed}")
-    lines += [f"- No run supports this: {one.text}" for one in proof.claims if not one.supported]
+    lines += [f"- Not verified by a run: {one.text}" for one in proof.claims if not one.supported]
     if lines:
         yield "\n".join(["**Receipts**", "", *lines])
 
@@ -267,7 +267,7 @@ def write_new(path: Path, data: bytes) -> None:
                 path.unlink(missing_ok=True)
                 raise
     except FileExistsError:
-        raise UserError(phrase("{path} exists already; choose another name.", path=name)) from None
+        raise UserError(phrase("{path} already exists. Choose another name.", path=name)) from None
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         why = getattr(error, "strerror", None) or str(error)
-        raise UserError(phrase("{path} cannot be written: {why}.", path=name, why=why)) from None
+        raise UserError(phrase("Cannot write {path}: {why}.", path=name, why=why)) from None

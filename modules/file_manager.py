@@ -429,7 +429,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self._read_state.forget(name)
         title = phrase("Deleted folder {path}", path=visible(name))
         count = len(files)
-        body = phrase("1 file") if count == 1 else phrase("{n} files", n=count)
+        body = phrase("1 file") if count == 1 else phrase("{n:,} files", n=count)
         card = TextCard(title, body)
         changed_paths = files if 0 < len(files) <= _MAX_CHANGES else [name]
         changes = tuple(Change("deleted", path) for path in changed_paths)
@@ -576,7 +576,7 @@ def _exists_already(path: str) -> Phrase:
 
 
 def _already_so_message(path: str) -> Phrase:
-    return phrase("{path} was already so", path=path)
+    return phrase("{path} is unchanged", path=path)
 
 
 def _concurrent_change_message(path: str) -> Phrase:

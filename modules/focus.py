@@ -67,7 +67,7 @@ class Focus(
 
     @tool(
         Risk.READ,
-        phrase("Keep a file in view of the model."),
+        phrase("Keep a file in the model's view."),
         verb=phrase("Focus"),
         icon="pin",
         subject="{path}",
@@ -85,7 +85,7 @@ class Focus(
 
     @tool(
         Risk.READ,
-        phrase("Let go of a file that is kept in view."),
+        phrase("Take a file out of the model's view."),
         verb=phrase("Unfocus"),
         icon="pin",
         subject="{path}",
@@ -99,7 +99,7 @@ class Focus(
 
     @command(
         "/focus [PATH…]",
-        "Keep up to 3 files before the model; without PATH list them.",
+        "Keep up to 3 files in the model's view; without PATH list them.",
         is_concurrent=True,
         belongs_to_session=True,
     )
@@ -270,8 +270,8 @@ class Focus(
         if len(all_paths) > _MAX_FILES and len(all_paths) > len(self._paths):
             raise ToolError(
                 phrase(
-                    "{most} files can be in focus; with these it would be {count}: {files}. "
-                    "Nothing was changed; /unfocus takes one out.",
+                    "At most {most} files can be in focus; this would make {count}: {files}. "
+                    "Free a place with /unfocus.",
                     most=_MAX_FILES,
                     count=len(all_paths),
                     files=", ".join(map(visible, all_paths)),
@@ -401,15 +401,15 @@ class Focus(
     def _card(self) -> Card:
         self._refresh()
         if not self._paths:
-            return TextCard(phrase("Focus"), phrase("No file is in focus. /focus PATH puts one."))
+            return TextCard(phrase("Focus"), phrase("No files in focus. Add one with /focus PATH."))
         rows: list[tuple[Text, ...]] = [
             (visible(path), phrase("{tokens:,} tokens", tokens=self._tokens(path)))
             if path in self._fingerprints
-            else (visible(path), phrase("gone"))
+            else (visible(path), phrase("missing"))
             for path in self._paths
         ]
         if warning := self._size_warning():
-            rows.append((phrase("Mind"), warning))
+            rows.append((phrase("Warning"), warning))
         return TableCard(phrase("Focus"), tuple(rows))
 
 

@@ -54,29 +54,29 @@ class Fork(Feature, BindsToSession):
 
     @command(
         "/fork [TURN] [--with-files]",
-        "Go on from the end of a turn in a new session.",
+        "Continue from the end of a turn in a new session.",
         leads_to="copy",
         belongs_to_session=True,
     )
     def fork(self, argument: str) -> CommandAnswered:
         session_handle = self._session_handle
         if session_handle is None or not session_handle.session or not session_handle.history.turns:
-            raise UserError(phrase("There is nothing to fork yet."))
+            raise UserError(phrase("Nothing to fork yet."))
         parts = argument.split()
         copies_files = _WITH_FILES in parts
         numbers = [parse_number(word) for word in parts if word != _WITH_FILES]
         turns = session_handle.history.turns
         if len(numbers) > 1 or None in numbers:
-            raise UserError(phrase("Say the number of a turn: /fork 3."))
+            raise UserError(phrase("Usage: /fork TURN, such as /fork 3."))
         turn = numbers[0] or 0 if numbers else turns[-1]
         if turn not in turns:
-            raise UserError(phrase("There is no turn {turn} to go on from.", turn=turn))
+            raise UserError(phrase("No turn {turn} to fork from.", turn=turn))
         if copies_files:
             return CommandAnswered("/fork", self._fork_with_files(session_handle, turn))
         # The newest turn has the state of now with it: what was focused or taken back since.
         session = session_handle.resume(session_handle.fork(turn))
         card = TextCard(
-            phrase("A new session from turn {turn}: {session}", turn=turn, session=session)
+            phrase("New session from turn {turn}: {session}", turn=turn, session=session)
         )
         return CommandAnswered("/fork", card, effect="session")
 
@@ -93,10 +93,10 @@ class Fork(Feature, BindsToSession):
         rows: list[tuple[Text, ...]] = [
             (phrase("Folder"), str(target)),
             (phrase("Session"), session),
-            (phrase("Go on there"), resume_command),
+            (phrase("Continue there"), resume_command),
         ]
         rows += [(phrase("not copied"), visible(one.path), one.why) for one in skipped]
-        return TableCard(phrase("A copy of turn {turn}, with its files", turn=turn), tuple(rows))
+        return TableCard(phrase("Copy of turn {turn}, with its files", turn=turn), tuple(rows))
 
     def _copy_session(self, session_handle: SessionHandle, turn: int, target: Path) -> str:
         """Keep the session up to the end of *turn* for the copy *target*; return its id there."""

@@ -53,7 +53,7 @@ class KeepJson(Feature, BindsToSession, ProvidesStatus, ProvidesWarnings, Finish
     def _fail(self, why: str) -> None:
         if not self._has_failed:
             path = str(self._path)
-            self._warnings.append(phrase("{path} cannot be written: {why}.", path=path, why=why))
+            self._warnings.append(phrase("Cannot write {path}: {why}.", path=path, why=why))
         self._has_failed = True
 
 

@@ -70,7 +70,7 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         if deleted <= ALWAYS_ASK_ABOVE and deleted * 2 <= files_before:
             return None
         return phrase(
-            "It deleted {gone} of {all} files. Yes keeps what it did; no puts everything back.",
+            "It deleted {gone:,} of {all:,} files. Yes keeps its changes; no undoes all of them.",
             gone=deleted,
             all=files_before,
         )
@@ -80,15 +80,15 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         if not changes or not (lost := self._undo.lost_files()):
             return None
         return phrase(
-            "It deleted what no checkpoint holds, and undo could not bring back: {names}. Yes "
-            "keeps what it did; no puts everything back.",
+            "It deleted files that no checkpoint holds: {names}. Undo cannot restore them later. "
+            "Yes keeps its changes; no undoes all of them.",
             names=first_names([visible(path) for path in lost]),
         )
 
     def _revert(self, call_id: str) -> None:
         if not self._undo.undo_call(call_id):
             raise UserError(
-                phrase("Not everything could be put back; /diff shows what is missing.")
+                phrase("Not everything could be restored; /diff shows what is missing.")
             )
 
 

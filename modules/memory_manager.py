@@ -99,7 +99,7 @@ class Memory(
 
     @tool(
         Risk.WRITE,
-        phrase("Keep a sentence beyond the session."),
+        phrase("Remember a sentence for later sessions."),
         verb=phrase("Remember"),
         icon="brain",
         subject="{text}",
@@ -118,7 +118,7 @@ class Memory(
 
     @command(
         "/memory [task]",
-        "Show what is remembered about this project, or of this session.",
+        "Show the memory of this project, or of this session.",
         is_concurrent=True,
     )
     def show(self, argument: str) -> Card:
@@ -129,7 +129,8 @@ class Memory(
             return TextCard(
                 phrase("Memory"),
                 phrase(
-                    "Nothing yet. /remember TEXT adds something. It is kept in {path}.",
+                    "Nothing remembered yet. Add something with /remember TEXT. It is saved "
+                    "in {path}.",
                     path=str(self._file.path),
                 ),
             )
@@ -147,25 +148,25 @@ class Memory(
 
     @command(
         "/remember [TEXT]",
-        "Remember TEXT for every later session of this project, or what was just offered.",
+        "Remember TEXT, or the last suggestion, for later sessions of this project.",
         is_concurrent=True,
         shortcut=MEMORY_MARKS,
     )
     def remember_command(self, argument: str) -> Card:
         text = argument or (self._offer.line if self._offer else "")
         if not text:
-            raise ToolError(phrase("Say what to remember: /remember TEXT"))
+            raise ToolError(phrase("Usage: /remember TEXT"))
         item = self._add_item(text, "fact")
         return TextCard(phrase("Remembered"), f"{item.id}  {item.line}")
 
     @command(
         "/forget ID",
-        "Forget what /memory shows under ID.",
+        "Forget the entry ID of /memory.",
         is_concurrent=True,
     )
     def forget(self, argument: str) -> Card:
         if not argument:
-            raise ToolError(phrase("Which one? /forget takes an ID that /memory shows."))
+            raise ToolError(phrase("Usage: /forget ID. /memory shows the IDs."))
         forgotten: list[MemoryItem] = []
 
         def without(before: bytes) -> bytes:
@@ -210,7 +211,7 @@ class Memory(
         handle = self._session_handle
         if handle is None or (offer := self._new_offer(handle)) is None:
             return
-        what = phrase("Remember “{text}” for later sessions? /remember keeps it.", text=offer.text)
+        what = phrase("Remember “{text}” for later sessions? /remember saves it.", text=offer.text)
         self._offer = offer
         self._proposals.append(Informed(what, command="/remember"))
 
@@ -249,7 +250,7 @@ class Memory(
         except UserError as error:
             return [(phrase("Memory"), error.message)]
         path = str(self._file.path)
-        return [(phrase("Memory"), phrase("{count} kept in {path}", count=count, path=path))]
+        return [(phrase("Memory"), phrase("{count} saved in {path}", count=count, path=path))]
 
     def state(self) -> dict[str, Any]:
         """Return the items, which a session does not own, and which of them it was told."""
@@ -362,5 +363,5 @@ def _find_item(data: bytes, id_prefix: str) -> MemoryItem:
         item for item in items if item.id.startswith(id_prefix.lower())
     ]
     if len(matches) != 1:
-        raise ToolError(phrase("/memory shows nothing under {id!r}.", id=id_prefix))
+        raise ToolError(phrase("No memory {id!r}. /memory shows the IDs.", id=id_prefix))
     return matches[0]

@@ -70,7 +70,7 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
         self._sent_count = 0
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
-        where = str(self._path) if self._is_on else phrase("off; --log switches it on")
+        where = str(self._path) if self._is_on else phrase("off; --log turns it on")
         yield phrase("Operations log"), where
 
     def warnings(self) -> Sequence[Phrase]:
@@ -178,7 +178,7 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
         if not self._has_failed:
             path = str(self._path)
             self._warnings.append(
-                phrase("The operations log {path} cannot be written: {why}.", path=path, why=why)
+                phrase("Cannot write the operations log {path}: {why}.", path=path, why=why)
             )
         self._has_failed = True
 

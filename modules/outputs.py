@@ -48,7 +48,7 @@ class Outputs:
         except OSError as error:
             folder, why = str(self._folder), error.strerror or str(error)
             raise UserError(
-                phrase("{path} cannot be read or kept: {why}.", path=folder, why=why)
+                phrase("Cannot read or save {path}: {why}.", path=folder, why=why)
             ) from error
 
     def read(self, address: str) -> str:

@@ -59,7 +59,7 @@ class Plans(Feature, BindsToSession, KeepsPlans, OffersCommands, FollowsForks):
         except OSError as error:
             why = error.strerror or str(error)
             raise UserError(
-                phrase("{path} cannot be written: {why}.", path=str(self._path), why=why)
+                phrase("Cannot write {path}: {why}.", path=str(self._path), why=why)
             ) from None
         self._told = plan
         return str(self._path)
@@ -93,7 +93,7 @@ class Plans(Feature, BindsToSession, KeepsPlans, OffersCommands, FollowsForks):
         except OSError as error:
             why = error.strerror or str(error)
             raise UserError(
-                phrase("{path} cannot be read: {why}.", path=str(self._path), why=why)
+                phrase("Cannot read {path}: {why}.", path=str(self._path), why=why)
             ) from None
 
 

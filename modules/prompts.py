@@ -32,6 +32,6 @@ def system_prompt(own_file: Path) -> str:
         own_text = data.decode().strip()
     except UnicodeDecodeError:
         raise UserError(
-            phrase("{path} is no UTF-8 text: mend it or move it away.", path=str(own_file))
+            phrase("{path} is not UTF-8 text. Fix it or move it away.", path=str(own_file))
         ) from None
     return own_text or prompt("system")

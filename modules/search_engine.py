@@ -118,7 +118,7 @@ class WebSearch(Feature, BindsToSession, ProvidesStatus):
 
     @tool(
         Risk.NETWORK,
-        phrase("Read pages of the web."),
+        phrase("Read web pages."),
         verb=phrase("Read page"),
         icon="globe",
         subject="{url}",
@@ -193,7 +193,7 @@ class NoWebSearch(Feature, ProvidesStatus):
     stands_in_for = (WebSearch,)
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
-        return [(phrase("Web search"), phrase("off: set TAVILY_API_KEY (a key from tavily.com)"))]
+        return [(phrase("Web search"), phrase("off: set TAVILY_API_KEY (key from tavily.com)"))]
 
 
 def _request(

@@ -247,7 +247,7 @@ class TerminalOps(
             program, result, OUTSIDE_PLACE, before, lines, ending_for_person(result)
         )
         if isinstance(outcome.card, RunCard) and outcome.card.changes:
-            note = phrase("/undo does not take this back")
+            note = phrase("/undo does not cover this")
             return replace(outcome, card=replace(outcome.card, note=note))
         return outcome
 

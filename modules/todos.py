@@ -74,7 +74,7 @@ class Todos(
 
     @tool(
         Risk.WRITE,
-        phrase("Keep the list of what is to be done."),
+        phrase("Keep the to-do list."),
         verb=phrase("Plan"),
         icon="plan",
         subject="",
@@ -184,8 +184,8 @@ class Todos(
             return []
         self.restore({"todos": before or []})
         if not self._todos:
-            return [phrase("the todos (none, as before)")]
-        return [phrase("the todos ({count}, as before)", count=len(self._todos))]
+            return [phrase("the todos (none, unchanged)")]
+        return [phrase("the todos ({count}, unchanged)", count=len(self._todos))]
 
     def state_fingerprint(self) -> str:
         return repr(self._todos) if self._todos else ""

@@ -32,7 +32,7 @@ RISK_LABELS = {
 _STATES = {"on": True, "off": False}
 _NEW, _TEXT = "new", "text"
 _ON, _OFF = phrase("on"), phrase("off")
-_USAGE = phrase("Say /tools NAME on or /tools NAME off; without a name it is for all tools.")
+_USAGE = phrase("Usage: /tools NAME on or /tools NAME off; without a name, all tools.")
 
 
 class Switches(
@@ -60,7 +60,7 @@ class Switches(
         has_begun = bool(self._handle and self._handle.history.records)
         if self._apply() and has_begun:
             self._news.append(
-                phrase("The tools were switched elsewhere: {what}", what=self._consequence())
+                phrase("Tools changed on another screen: {what}", what=self._consequence())
             )
 
     def news(self) -> Sequence[Phrase]:
@@ -74,11 +74,11 @@ class Switches(
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         offered, installed = len(list(self._tools)), len(list(self._tools.installed))
         if offered < installed:
-            yield phrase("Tools on"), phrase("{n} of {all}", n=offered, all=installed)
+            yield phrase("Tools on"), phrase("{n:,} of {all:,}", n=offered, all=installed)
 
     @command(
         "/tools [NAME|new|text] [on|off]",
-        "List the tools the model has, show one, or switch one, new ones or all on and off.",
+        "List the model's tools, show one, or turn one, new ones or all on or off.",
         is_concurrent=True,
         button="tools",
         completes="next_words",
@@ -114,7 +114,7 @@ class Switches(
             return self._switched(title, lambda now: replace(now, is_on=is_on), is_master=True)
         if names[0] == _NEW:
             known = list(self._tools.specs)
-            title = phrase("Tools that this project has not seen yet: {state}.", state=label)
+            title = phrase("New tools: {state}.", state=label)
             return self._switched(title, lambda now: now.with_new(is_on, known))
         name = self._tool(names[0]).name
         title = phrase("{tool}: {state}.", tool=name, state=label)
@@ -129,8 +129,11 @@ class Switches(
             return TextCard(title, self._consequence())
         switches = self._tools.switches
         is_hidden = not switches.is_on and not is_master
-        unchanged = phrase("The list of tools stays as it was.")
-        return TextCard(title, phrase("All tools are off: /tools on.") if is_hidden else unchanged)
+        unchanged = phrase("The list of tools is unchanged.")
+        return TextCard(
+            title,
+            phrase("All tools are off. Turn them on with /tools on.") if is_hidden else unchanged,
+        )
 
     def _apply(self) -> bool:
         """Offer what the file allows now; return whether that is another list than before."""
@@ -144,7 +147,7 @@ class Switches(
 
     def _consequence(self) -> Phrase:
         return phrase(
-            "{n} of {all} are on from the next request; the provider's cache begins again there.",
+            "{n:,} of {all:,} are on with the next request, which is not cached.",
             n=len(list(self._tools)),
             all=len(list(self._tools.installed)),
         )
@@ -161,7 +164,7 @@ class Switches(
         """Return the tool *name*. Raises `UserError` that names the nearest."""
         names = [tool.name for tool in self._tools.installed]
         if name not in names:
-            problem = phrase("There is no tool {name}; /tools lists all.", name=name)
+            problem = phrase("Unknown tool {name}. /tools lists all tools.", name=name)
             raise UserError(with_suggestion(problem, name, names))
         return self._tools.find_installed(name)
 
@@ -176,10 +179,10 @@ class Switches(
             *(*source_column, phrase("what it does")),
         )
         title = phrase(
-            "Tools on: {n} of {all}, about {tokens} tokens of each request",
+            "Tools on: {n:,} of {all:,}, about {tokens:,} tokens per request",
             n=len(offered),
             all=len(installed),
-            tokens=f"{sum(map(definition_tokens, offered)):,}",
+            tokens=sum(map(definition_tokens, offered)),
         )
         return TableCard(self._problem or title, rows, columns)
 
@@ -211,8 +214,8 @@ class Switches(
     def _text_card(self, protocol: str = NATIVE) -> Card:
         """Return the exact text of all that the model is offered."""
         text = definitions_text(self._tools, protocol)
-        title = phrase("What the model is told of its tools, protocol {name}", name=protocol)
-        return TextCard(title, text or phrase("Nothing: all tools are off."))
+        title = phrase("Tool descriptions sent to the model, protocol {name}", name=protocol)
+        return TextCard(title, text or phrase("None: all tools are off."))
 
 
 def _parameter_text(schema: dict[str, Any], *, is_required: bool) -> Text:
@@ -224,4 +227,4 @@ def _parameter_text(schema: dict[str, Any], *, is_required: bool) -> Text:
         what += f" = {schema['default']}"
     if "description" in schema:
         what += f"; {schema['description']}"
-    return phrase("{what}; has to be there", what=what) if is_required else what
+    return phrase("{what}; required", what=what) if is_required else what

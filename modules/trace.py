@@ -262,7 +262,7 @@ class Trace(Feature, BindsToSession, ProvidesWarnings, HoldsResources):
         if not self._has_failed:
             path, why = str(self._path), problem.strerror or str(problem)
             self._warnings.append(
-                phrase("The trace {path} cannot be written: {why}.", path=path, why=why)
+                phrase("Cannot write the trace {path}: {why}.", path=path, why=why)
             )
         self._has_failed = True
 

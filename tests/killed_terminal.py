@@ -18,9 +18,9 @@ from tests.killed_server import Server, ServerDied
 from tests.modules.cli.terminal import Terminal
 from tests.session_kills import ROOT, KilledSession, numbers_in
 
-_IDLE, _ASKS, _UNSENT = "context", "y yes", "never sent"
+_IDLE, _ASKS, _UNSENT = "context", "y yes", "Not sent yet"
 _MARK = "zq"
-_COMPACTED = re.compile("Summed up|nothing to sum up|no use|save nothing")
+_COMPACTED = re.compile("Summarized|Nothing to summarize|not usable|not save any")
 
 
 class Pane:

@@ -52,7 +52,7 @@ def _done(request: ReceivedRequest) -> set[int]:
         for call in message.get("tool_calls", ()):
             answer = answers[call["id"]]
             arguments = json.loads(call["function"]["arguments"])
-            if "was lost" in answer or "broke off" in answer:
+            if "was lost" in answer or "ended early" in answer:
                 continue
             if "command" in arguments:
                 done.add(int(arguments["command"].split("echo ")[1].split()[0]))

@@ -217,7 +217,7 @@ def test_a_database_that_another_holds_is_said(tmp_path: Path) -> None:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         result = program(tmp_path, server.url, "--resume", "-p", "two")
-        is_explained(result, "held by another program")
+        is_explained(result, "locked by another program")
         other.execute("ROLLBACK")
         other.close()
         assert program(tmp_path, server.url, "--resume", "-p", "two").returncode == 0
@@ -241,5 +241,5 @@ def test_the_status_does_not_promise_undo_where_nothing_can_be_held(tmp_path: Pa
         program(tmp_path, server.url, "-p", "one")
     result = confined(tmp_path, "", read_only(tmp_path), "--resume", "-p", "/status")
     assert result.returncode == 0
-    assert "nothing more can be held: " in result.stdout
+    assert "no more can be saved: " in result.stdout
     assert "every change can be undone" not in result.stdout

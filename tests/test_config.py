@@ -82,7 +82,7 @@ def test_a_file_from_an_editor_on_windows_is_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_somebody_unknown_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"ONEFOLD_DATA_DIR cannot be used: [^.]+\.$"):
+    with pytest.raises(UserError, match=r"Cannot use ONEFOLD_DATA_DIR: [^.]+\.$"):
         loaded(tmp_path, ONEFOLD_DATA_DIR="~nobody-of-this-name/data")
 
 
@@ -93,8 +93,8 @@ def test_a_misspelt_variable_is_named_with_the_nearest_setting(tmp_path: Path) -
         dotenv=tmp_path / ".env",
     )
     assert [str(warning) for warning in told] == [
-        "There is no setting ONEFOLD_APROVE (the environment). Did you mean ONEFOLD_APPROVE?",
-        f"There is no setting ONEFOLD_STEPLIMIT ({tmp_path / '.env'}). "
+        "Unknown setting ONEFOLD_APROVE (the environment). Did you mean ONEFOLD_APPROVE?",
+        f"Unknown setting ONEFOLD_STEPLIMIT ({tmp_path / '.env'}). "
         "Did you mean ONEFOLD_STEP_LIMIT?",
     ]
 

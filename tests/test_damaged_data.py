@@ -163,7 +163,7 @@ def test_a_damaged_store_is_kept_aside_and_said(what: str) -> None:
         with assembled_terminal(base, *replies()) as env:
             env.terminal.resume()
             told = [str(e.what) for e in run_turn(env.terminal, "go on") if isinstance(e, Warned)]
-            assert [text for text in told if "checkpoints was damaged" in text]
+            assert [text for text in told if "checkpoint store was damaged" in text]
             assert path.with_name("checkpoints.broken-1.db").read_bytes() == damaged
             run_turn(env.terminal, "/undo")
             assert not (env.root / "later.txt").exists()

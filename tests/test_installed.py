@@ -186,9 +186,9 @@ def test_the_data_is_in_the_folder_of_the_platform_and_only_there(
     assert data == installed.home / base / "onefold"
     assert data.stat().st_mode & 0o077 == 0
     (data / "config.toml").write_text("step_limit = 7\n")
-    assert "at most 7 a task" in installed.answer("/status", project)
+    assert "up to 7 per task" in installed.answer("/status", project)
     (data / ".env").write_text("ONEFOLD_STEP_LIMIT=8\n")
-    assert "at most 8 a task" in installed.answer("/status", project)
+    assert "up to 8 per task" in installed.answer("/status", project)
 
 
 def test_the_page_is_served(installed: Installed, project: Path) -> None:

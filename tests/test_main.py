@@ -126,24 +126,24 @@ def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) 
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["--web", "-p", "hi"], "--web and -p exclude each other"),
-        (["--cli", "--web"], "--web and --cli exclude each other"),
-        (["--web", "--attach"], "--web and --attach exclude each other"),
-        (["--attach", "-p", "hi"], "--attach and -p exclude each other"),
-        (["--think", "--fast"], "--think and --fast exclude each other"),
-        (["--import", "x.json", "--resume"], "--import and --resume exclude each other"),
-        (["--follow", "-p", "hi"], "--follow and -p exclude each other"),
-        (["--attach", "--log"], "--attach and --log exclude each other"),
-        (["fix it", "-p", "hi"], "MESSAGE and -p exclude each other"),
-        (["web", "--cli"], "--web and --cli exclude each other"),
-        (["--cli", "--host", "0.0.0.0"], "--host is for --web only"),
+        (["--web", "-p", "hi"], "--web and -p cannot be used together"),
+        (["--cli", "--web"], "--web and --cli cannot be used together"),
+        (["--web", "--attach"], "--web and --attach cannot be used together"),
+        (["--attach", "-p", "hi"], "--attach and -p cannot be used together"),
+        (["--think", "--fast"], "--think and --fast cannot be used together"),
+        (["--import", "x.json", "--resume"], "--import and --resume cannot be used together"),
+        (["--follow", "-p", "hi"], "--follow and -p cannot be used together"),
+        (["--attach", "--log"], "--attach and --log cannot be used together"),
+        (["fix it", "-p", "hi"], "MESSAGE and -p cannot be used together"),
+        (["web", "--cli"], "--web and --cli cannot be used together"),
+        (["--cli", "--host", "0.0.0.0"], "--host only works with --web"),
     ],
 )
 def test_options_that_want_different_things_are_bad_usage(
     onefold: Run, argv: list[str], told: str
 ) -> None:
     result = onefold(*argv)
-    assert one_line(result) == f"Onefold: {told} (--help lists the options)"
+    assert one_line(result) == f"Onefold: {told}. --help lists the options."
     assert result.returncode == 2
 
 
@@ -152,8 +152,8 @@ def test_a_misspelt_setting_is_told_once_and_changes_nothing(onefold: Run) -> No
     assert result.returncode == 0
     assert json.loads(result.stdout)["status"] == "done"
     assert result.stderr == (
-        "Onefold: There is no setting ONEFOLD_MODEL_NAME (the environment). "
-        "Did you mean ONEFOLD_MODEL?\n"
+        "Onefold: Unknown setting ONEFOLD_MODEL_NAME (the environment). Did you mean "
+        "ONEFOLD_MODEL?\n"
     )
 
 
@@ -168,7 +168,7 @@ def test_what_onefold_is_loaded_from_is_told_at_the_start_and_in_the_status(
 def test_a_part_of_onefold_is_no_project(onefold: Run) -> None:
     result = onefold("--cli", "--project", str(ROOT / "modules"), "-p", "/status")
     assert result.returncode == 2
-    assert "cannot be the project: Onefold itself is loaded from" in one_line(result)
+    assert "cannot be the project: Onefold itself is running from" in one_line(result)
 
 
 def with_closed_data(tmp_path: Path, project: Path, *argv: str) -> subprocess.CompletedProcess[str]:
@@ -211,7 +211,7 @@ def test_the_status_is_told_where_nothing_can_be_kept(
         (("-p", "hi"), {"ONEFOLD_STEP_LIMIT": "many"}, "step_limit"),
         (("-p", "/status", "--project", "missing"), {}, "missing"),
         (("-p", "/status", "--project", "a.txt"), {}, "a.txt"),
-        (("-p", "/status", "--project", "/"), {}, "choose a folder"),
+        (("-p", "/status", "--project", "/"), {}, "Choose a folder"),
         (("-p", "   "), {}, "no task"),
         (("-p", "/status", "--resume", "nope"), {}, "nope"),
     ],
@@ -238,7 +238,7 @@ def test_a_program_reads_what_kept_a_task_from_beginning(onefold: Run, output: s
     assert result.returncode == 2
     said = json.loads(result.stdout)
     assert (said["status"], said["project"], said["steps"]) == ("error", "/", 0)
-    assert said["error"] == "The project cannot be the whole disk; choose a folder."
+    assert said["error"] == "The project cannot be the whole disk. Choose a folder."
     assert result.stderr == f"Onefold: {said['error']}\n"
 
 
@@ -387,7 +387,7 @@ def test_refused_for_want_of_approval_is_exit_4(onefold: Run, project: Path) -> 
 def test_a_question_of_the_models_own_that_nobody_answers_is_exit_4(onefold: Run) -> None:
     with Simulator([Call("ask_person", question="Which?"), Say("I chose.")]) as server:
         result = onefold("-p", "go", DEEPSEEK_BASE_URL=server.url)
-    assert "Nobody is here to answer: Which?" in result.stderr
+    assert "No one is here to answer: Which?" in result.stderr
     assert result.returncode == 4
 
 
@@ -502,8 +502,8 @@ def test_at_the_step_limit_the_way_on_is_told(onefold: Run) -> None:
 def test_practice_has_one_model(onefold: Run) -> None:
     result = onefold("--offline", "-p", "/model deepseek-pro")
     assert result.returncode == 2
-    assert "only the practice model" in result.stderr
-    assert onefold("--offline", "-p", "/model").stdout == "The model is practice.\n"
+    assert "Only the practice model" in result.stderr
+    assert onefold("--offline", "-p", "/model").stdout == "Model: practice.\n"
 
 
 def test_export_and_search_see_the_session(onefold: Run, project: Path) -> None:
@@ -532,8 +532,8 @@ def test_an_old_conversation_is_brought_in_and_goes_on(onefold: Run, tmp_path: P
         done = onefold("--import", str(old))
         session = done.stdout.strip()
         assert done.returncode == 0
-        assert f"Brought in as session {session}: messages: 4, turns: 1." in done.stderr
-        assert "Mended: a call without an id of its own: 1 (message 2)" in done.stderr
+        assert f"Imported as session {session}: 4 messages, 1 turns." in done.stderr
+        assert "Repaired: a call without an id of its own: 1 (message 2)" in done.stderr
         assert f"--resume {session}" in done.stderr
         on = onefold("--resume", "-p", "and now?", "--think", **wire)
         assert (on.returncode, on.stdout) == (0, "Two more.\n")
@@ -561,7 +561,7 @@ def test_what_cannot_be_brought_in_is_bad_usage(onefold: Run, tmp_path: Path) ->
     old = tmp_path / "old.json"
     old.write_text(json.dumps(OLD)[:-30], encoding="utf-8")
     result = onefold("--import", str(old), "-p", "go on")
-    assert one_line(result) == f"Onefold: {old} breaks off in line 1: the end of it is missing."
+    assert one_line(result) == f"Onefold: {old} is incomplete: it ends in line 1."
     assert result.returncode == 2
 
 
@@ -678,7 +678,7 @@ def test_on_a_machine_of_its_own_the_agent_is_asked_nothing_and_confined_by_noth
     assert (result.returncode, canary.read_text()) == (0, "x\nyz\n")
     status = onefold("-p", "/status", "--machine=yes-this-one").stdout
     assert "none beside the machine's own (--machine)" in status
-    assert "of memory, processes and disk all that this machine has" in status
+    assert "no limits on memory, processes and disk" in status
     assert not re.search("MiB|home folder|Shown folders|Protected folders", status)
 
 
@@ -701,21 +701,19 @@ def test_the_whole_disk_can_be_the_project_of_a_machine_of_its_own(
         result = onefold(*words, "-p", "go", DEEPSEEK_BASE_URL=server.url)
         messages = server.requests[-1].body["messages"]
     answers = [message["content"] for message in messages if message["role"] == "tool"]
-    assert "The project is the whole disk: undo holds nothing here." in result.stderr
+    assert "The project is the whole disk: changes cannot be undone here." in result.stderr
     assert (result.returncode, new.read_text(), old.exists()) == (0, "canary\n", False)
     assert answers[0].splitlines()[1:3] == ["/", "SigIgn:\t0000000000000000"]
     assert "too large to tell" in answers[0]
     assert "None of" in answers[2]
     assert "proc/  (ignored)" in answers[3]
     assert "fd/  (ignored)" in answers[4]
-    assert (
-        "nothing is held: the project is the whole disk" in onefold(*words, "-p", "/status").stdout
-    )
+    assert "off: the project is the whole disk" in onefold(*words, "-p", "/status").stdout
     for line in ("/undo", "/diff", "/rewind 1 files", "/fork --with-files"):
         refused = onefold(*words, "--resume", "-p", line)
-        assert "nothing of its files is held" in refused.stderr, (line, refused)
+        assert "its files are not saved" in refused.stderr, (line, refused)
     rewound = onefold(*words, "--resume", "-p", "/rewind 1").stdout
-    assert "The conversation is as before turn 1" in rewound
+    assert "The conversation is back at the start of turn 1" in rewound
     assert new.exists()
 
 
@@ -731,7 +729,7 @@ def test_a_machine_that_is_evidently_nobodys_has_to_be_named(
 def test_a_machine_of_its_own_goes_with_no_questions(onefold: Run, more: list[str]) -> None:
     result = onefold("--machine=yes-this-one", *more)
     assert result.returncode == 2
-    assert "exclude each other" in one_line(result)
+    assert "cannot be used together" in one_line(result)
 
 
 def test_a_budget_ends_the_task_with_exit_3_and_it_goes_on_later(onefold: Run) -> None:

@@ -105,8 +105,7 @@ def test_windows_itself_is_told_to_start_onefold_in_wsl(
     assert (ended.returncode, ended.stdout, ended.stderr) == (
         2,
         "",
-        "Onefold: Windows itself cannot keep an agent inside one folder: install WSL "
-        "(wsl --install), and start Onefold in it.\n",
+        "Onefold: On Windows use WSL: install it (wsl --install) and start Onefold there.\n",
     )
     assert not (tmp_path / "data").exists()
 

@@ -50,7 +50,7 @@ def schema_of(tmp_path: Path, value: Any) -> AnswerSchema:
         ({"$ref": "#/a/b", "a": {"b": {"$ref": "c"}}}, "it refers to c, which is not in it"),
         ({"$ref": "#/a", "a": {"type": "strange"}}, "type: 'strange' is not valid"),
         ({"$ref": "#/a", "a": [1]}, "[1] is not of type"),
-        ({"allOf": [{"$ref": "#"}]}, "it refers to itself without end"),
+        ({"allOf": [{"$ref": "#"}]}, "it refers to itself endlessly"),
         ({"$schema": f"{DRAFT}-04/schema#", "$ref": 5}, "$ref is no text"),
         ({"$schema": f"{DRAFT}-03/schema#", "type": [{"$ref": "c"}]}, "it refers to c, which is"),
     ],
@@ -167,5 +167,5 @@ def test_a_second_wrong_answer_is_exit_1(tmp_path: Path) -> None:
 def test_it_is_for_one_task_only(tmp_path: Path) -> None:
     done, server = onefold(tmp_path, [], "--cli")
     assert done.returncode == 2
-    assert "--output-schema is for -p only" in done.stderr
+    assert "--output-schema only works with -p" in done.stderr
     assert server.requests == []

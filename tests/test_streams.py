@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FULL = "Onefold: The output cannot be written: No space left on device.\n"
+FULL = "Onefold: Cannot write the output: No space left on device.\n"
 
 
 def run(

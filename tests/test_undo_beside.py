@@ -172,7 +172,7 @@ def test_a_turn_that_never_was_is_said(tmp_path: Path, line: str) -> None:
         assert isinstance(event, CommandAnswered)
         assert not event.ok
         assert isinstance(event.card, TextCard)
-        assert "There is no turn 99" in str(event.card.title)
+        assert "No turn 99" in str(event.card.title)
 
 
 @pytest.mark.parametrize("is_new_start", [False, True])

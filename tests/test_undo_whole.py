@@ -118,7 +118,7 @@ def test_the_files_alone_or_the_talk_alone(tmp_path: Path) -> None:
         answer(env, "/redo")
         card = answer(env, "/rewind 2 talk").card
         assert isinstance(card, TextCard)
-        assert str(card.title).startswith("The conversation is as before turn 2")
+        assert str(card.title).startswith("The conversation is back at the start of turn 2")
         assert (env.root / "b.txt").exists()
         assert env.terminal.history.turns == [1]
         answer(env, "/redo")
@@ -334,7 +334,7 @@ def test_a_rewind_names_what_the_person_did_and_not_what_an_undo_did(tmp_path: P
         answer(env, "/undo")
         (env.root / "mine.txt").write_text("mine\n")
         told = str(answer(env, "/rewind 1 files").card)
-        assert "no call of this session did" in told
+        assert "changes made outside this session" in told
         assert "'paths': 'mine.txt'" in told
         answer(env, "/redo")
         assert (env.root / "mine.txt").exists()

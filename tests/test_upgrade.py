@@ -44,7 +44,7 @@ def test_the_data_of_a_version_opens_and_work_goes_on(archive: Path, tmp_path: P
         assert (done.returncode, done.stderr) == (0, ""), words
         return done.stdout
 
-    assert "at most 7 a task" in answer("-p", "/status")
+    assert "up to 7 per task" in answer("-p", "/status")
     assert "make a.txt with one" in answer("-p", "/sessions")
     history = answer("--resume", "-p", "/history")
     assert "make a.txt with one" in history

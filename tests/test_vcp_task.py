@@ -158,7 +158,7 @@ def test_text_is_offered_to_a_model_that_fails_twice_and_taken_where_no_tool_is(
         run = onefold(tmp_path, server, "-p", "Read it.", "--output", "stream-json")
         assert run.returncode == 0, run.stderr
         told = [event["what"] for event in events_of(run) if event["type"] == "Informed"]
-        assert [what for what in told if "takes no tools for this model" in what]
+        assert [what for what in told if "does not support tools for this model" in what]
         again = onefold(tmp_path, server, "-p", "Read it.")
     assert again.stdout == "Read.\n"
     assert ["tools" in request.body for request in server.requests] == [True, *[False] * 4]

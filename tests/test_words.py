@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -111,3 +112,136 @@ def test_every_tool_is_told_of_in_the_words_of_the_person(tmp_path: Path) -> Non
         tools = [*env.terminal.tools]
         assert "run_python" in {tool.name for tool in tools}
         assert [tool.name for tool in tools if not isinstance(tool.summary, Phrase)] == []
+
+
+PAGE: dict[str, str] = json.loads((CATALOGUES / "page.zh.json").read_text(encoding="utf-8"))
+
+TRANSLATED = {
+    r"to be had": "where to get it",
+    r"br(eaks?|oken?|oke) off": "ended early, interrupted, lost",
+    r"(brought|put|puts|took|taken) (it |them |that |all |everything )?back": (
+        "undo, redo, restore"
+    ),
+    r"brings? (it|them) again": "redo, restore",
+    r"(?<!here )is no (?!longer)": "is not a valid …, unknown …",
+    r"(was|is) no use": "was not usable",
+    r"unless said": "default: …",
+    r"(goes|went|going) on": "resumed, continuing",
+    r"for want of": "because no one could …",
+    r"thus|hereby|whoever|afresh|anew|therein": "",
+    r"mends?|mended": "fix, repair",
+    r"meanwhile": "in the meantime",
+    r"somebody|nobody": "someone, no one",
+    r"sum(s|med)? up": "summarize",
+    r"begun|begins? it": "start, started",
+    r"counts? for nothing": "ignored",
+    r"not there": "not found, does not exist",
+    r"(all|none|nothing) of it (was|is|stays|would)": "nothing was …",
+    r"is held|are held|not held": "saved, locked",
+}
+"""What reads as translated, and what we say for it; docs/words.md tells why."""
+USAGE = re.compile(r"^Say /|[.;:] say |^Say (one|where|which|what)")
+_PLACE = re.compile(r"\{[^}]*\}")
+COUNTED = (
+    r"tokens|files|lines|characters|bytes|matches|messages|turns|rows|steps|model calls|sources"
+)
+COUNT = re.compile(rf"\{{(?:n|count|tokens|files|limit)\}} (?:more )?(?:{COUNTED})\b")
+
+READ_BY_MODELS = {
+    # What the model reads as well stays to the letter: it is kept in sessions and caches.
+    "its answer is compressed, which nobody asked for",
+    "A note holds {limit} characters; this has {length}.",
+    (
+        "A note protects {place}: {text}. It was left as it is; only whoever wrote the note can "
+        "allow a change."
+    ),
+    (
+        "A run was cut short, and what git obeys could not be put back: {why}. Look at "
+        ".git/config and .git/hooks before you use git."
+    ),
+    "It publishes commits as you; that cannot be taken back.",
+    "Not signed in: /mcp sign-in {name} in a dialogue begins it.",
+    (
+        "Nothing was run: what git obeys here cannot be written down before it, to be put back "
+        "after a kill: {why}."
+    ),
+    (
+        "Programs cannot run here: Onefold is loaded through a link in a folder of {n} files. "
+        "Start it by its own path."
+    ),
+    "The file has {count} lines, so new can stand before line 1 to {last}, not {line}.",
+    "The message holds secrets ({names}): say it without them.",
+    "The pattern is no regular expression: {why}.",
+    "The programs' home folder had grown beyond {limit} MB or {files} files. Removed: {names}.",
+    (
+        "The programs' home folder has grown beyond {limit} MB or {files} files while a program "
+        "runs on. Until that has ended the others get an empty one each."
+    ),
+    "The project is no git repository; git init is the person's part.",
+    "The run changed what git obeys; put back: {names}",
+    "The run moved or replaced {names}, which git obeys; put back.",
+    (
+        "The search service does not know the key: the person must mend TAVILY_API_KEY. Do not "
+        "try again."
+    ),
+    (
+        "You have not read {path} yet, so nothing was done. It has {count} lines and begins:\n"
+        "{lines}\nRead the rest if it matters, then call again."
+    ),
+    "it names an object that is not there: {name}",
+    "it wants a sign-in: /mcp sign-in {name} in a dialogue begins it",
+    "old does not occur, nor anything like it; the file has {count} lines.",
+    "{address!r} is no kept output; one looks like @output/3.",
+    "{address!r} is no turn; @history lists them.",
+    "{address!r} is no turn; {list} lists them.",
+    "{address} is no address that git is sent to: https://, ssh://, git:// or user@host:path.",
+    "{count} files are in focus already: {files}. Take one out first.",
+    "{domain!r} is no domain; one is example.org.",
+    "{name!r} is no name of a branch.",
+    "{name} is no name of a ref",
+    "{name} is no picture that can be used: PNG, JPEG, WebP or GIF.",
+    "{name} was changed by somebody else meanwhile",
+    "{path} has {count} lines.",
+    "{path} is being changed by somebody else; try again.",
+    (
+        "{path} is nested deeper than checkpoints hold: what a program deletes there could not "
+        "be brought back."
+    ),
+    "{path} is no ordinary file.",
+    (
+        "{path} was changed by somebody else since you read it, so nothing was done. The "
+        "difference (from now on you know it):\n{diff}"
+    ),
+    (
+        "{program} is not there in the sandbox: add its folder to show_folders, or say "
+        "“sandbox”: false in your own mcp.json"
+    ),
+    "{url!r} is no web address: http:// or https:// and a host.",
+}
+
+
+def sentences() -> set[str]:
+    return {*CHINESE, *PAGE} - READ_BY_MODELS
+
+
+def test_no_sentence_reads_as_translated() -> None:
+    found = {
+        (text, instead)
+        for text in sentences()
+        for odd, instead in TRANSLATED.items()
+        if re.search(rf"\b(?:{odd})\b", _PLACE.sub("", text), re.IGNORECASE)
+    }
+    assert found == set()
+
+
+def test_how_a_command_is_used_is_told_as_usage() -> None:
+    assert {text for text in sentences() if USAGE.search(text)} == set()
+
+
+def test_thousands_are_separated_where_a_count_is_shown() -> None:
+    assert {text for text in sentences() if COUNT.search(text)} == set()
+    assert str(phrase("{n:,} files", n=12_345)) == "12,345 files"
+
+
+def test_what_models_read_is_still_said() -> None:
+    assert READ_BY_MODELS - CHINESE.keys() == set()

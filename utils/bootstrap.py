@@ -43,7 +43,9 @@ def ensure_environment(
         _check_writable(root, requirements)
         print_message(
             phrase(
-                "Making the environment in {folder}, once; it takes a minute.", folder=environment
+                "Setting up the environment in {folder}. This happens once and takes about a "
+                "minute.",
+                folder=environment,
             )
         )
         if not (os.path.exists(stamp_file) and os.path.exists(python)):  # noqa: PTH110
@@ -80,8 +82,8 @@ def _check_writable(root: str, requirements: str) -> None:
     """Raise `UserError` where nothing can be made in *root*."""
     if not os.access(root, os.W_OK):
         message = phrase(
-            "Nothing can be written to {folder}. Copy it to a place of your own and start it "
-            "there, or install its {requirements} yourself and set ONEFOLD_BOOTSTRAP=0.",
+            "Cannot write to {folder}. Copy it to a folder of your own and start it there, "
+            "or install {requirements} yourself and set ONEFOLD_BOOTSTRAP=0.",
             folder=root,
             requirements=requirements,
         )
@@ -122,8 +124,8 @@ def _create_environment(environment: str, python: str) -> None:
         shutil.rmtree(environment, ignore_errors=True)
         raise UserError(
             phrase(
-                "Python cannot make environments here. Install python3-venv (Debian, Ubuntu: "
-                "apt install python3-venv) and start again."
+                "Python cannot create virtual environments here. Install python3-venv "
+                "(Debian, Ubuntu: apt install python3-venv) and start again."
             )
         )
 

@@ -47,7 +47,7 @@ class FailureLog:
             handler.emit(logging.makeLogRecord({"msg": text}))
             handler.close()
         return phrase(
-            "Something went wrong in Onefold: {what}. Details are in {log}.",
+            "Internal error in Onefold: {what}. Details are in {log}.",
             what=self._redacted(f"{type(error).__name__}: {error}"),
             log=str(self.path),
         )

@@ -132,7 +132,7 @@ def address(example: str, *, allows_query: bool = False) -> Kind:
         return value.rstrip("/")
 
     allowed = phrase(
-        "an address that begins with http:// or https://, as {address}", address=example
+        "an address that starts with http:// or https://, such as {address}", address=example
     )
     return {"parse": parse, "allowed": allowed}
 

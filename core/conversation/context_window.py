@@ -165,13 +165,13 @@ class ContextWindow:
         )
         if first is not None and not self._has_compacted:
             self._has_compacted = True
-            yield Warned(phrase("The conversation gets long: older turns are summed up."))
+            yield Warned(phrase("The conversation is getting long. Summarizing older turns."))
             yield Warned(self._summarize(first, must_shrink=True))
         if (first := self.drop_oldest_turns()) is not None:
             yield Warned(
                 phrase(
                     "The conversation is too long: the model no longer sees the turns before "
-                    "number {turn}. All of it stays in /history and can be read again.",
+                    "turn {turn}. /history still shows all of it.",
                     turn=first,
                 )
             )
@@ -190,7 +190,7 @@ class ContextWindow:
             self._sent_sizes(), limit, limit, compact_above=0.0, compact_to=KEPT_SHARE
         )
         if first is not None:
-            yield Warned(phrase("The conversation is too long: older turns are summed up."))
+            yield Warned(phrase("The conversation is too long. Summarizing older turns."))
             yield Warned(self._summarize(first, must_shrink=True))
             if self._estimated_size() == size:
                 self._source.record(StateRecord("left_out_before", first))
@@ -206,14 +206,16 @@ class ContextWindow:
         """Cut the answers of tools in requests but for the newest; say so."""
         if count := len(self._source.history.long_results[:-1]):
             self._source.record(StateRecord(RESULTS_TRUNCATED, count))
-            yield Warned(phrase("The model's window is nearly full: earlier answers are cut."))
+            yield Warned(
+                phrase("The context window is nearly full. Earlier tool results were shortened.")
+            )
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `UserError`."""
         turns = self._source.history.turns
         summary = self._source.history.state.get(SUMMARY)
         if len(turns) < 2 or (summary and summary["before"] >= turns[-1]):
-            raise UserError(phrase("There is nothing to sum up yet."))
+            raise UserError(phrase("Nothing to summarize yet."))
         try:
             return self._summarize(turns[-1])
         except Stopped:
@@ -226,32 +228,32 @@ class ContextWindow:
         """
         older = [one for one in self._source.history.records if one[0] < first]
         if not self._source.summary_prompt or not older:
-            return phrase("Nothing was summed up: there is no prompt for it.")
+            return phrase("Not summarized: the prompt for it is missing.")
         try:
             raw_summary = self._write_summary(older)
         except ModelError as error:
             if error.usage.requests:
                 self._source.record(usage_record(error.usage))
             return phrase(
-                "It could not be summed up, so it stays as it was: {why}", why=error.message
+                "Could not summarize; the conversation is unchanged: {why}", why=error.message
             )
         if not (summary := compaction.validate_summary(raw_summary, older)):
-            return phrase("The summary was no use, so the conversation stays as it was.")
+            return phrase("The summary was not usable; the conversation is unchanged.")
         used = self.used
         message = compaction.summary_message(
             summary, older, self._source.features.compaction_notes()
         )
         size = sum(size for turn, size in self._sent_sizes() if turn < first)
         if must_shrink and estimate_tokens(message) >= size:
-            return phrase("A summary would save nothing, so the conversation stays as it was.")
+            return phrase("A summary would not save any space; the conversation is unchanged.")
         self._source.record(StateRecord(SUMMARY, {"before": first, "text": message}))
         now = self.used
         return phrase(
-            "Summed up the turns before number {turn}: {used} tokens are now about {now}. All of "
-            "it stays in /history and can be read again.",
+            "Summarized the turns before turn {turn}: from {used:,} to about {now:,} tokens. "
+            "/history still shows all of it.",
             turn=first,
-            used=f"{used:,}",
-            now=f"{now:,}",
+            used=used,
+            now=now,
         )
 
     def _write_summary(self, turns: Sequence[TurnRecord]) -> str:

@@ -66,7 +66,7 @@ def figures_card(
     """Return *figures* as a table; *labels* names those whose key says nothing to a person."""
     rows = [_cells(labels.get(one.key) or one.key, one.usage, yuan) for one in figures]
     total = sum((one.usage for one in figures), Usage())
-    all_label = phrase("in all")
+    all_label = phrase("total")
     return TableCard(
         _TITLES[by],
         (*rows, (all_label, *_cells("", total, yuan)[1:])) if len(rows) > 1 else tuple(rows),

@@ -62,9 +62,7 @@ def check_lasting(reply: Reply, decision: Decision) -> None:
     """Raise `UserError` where *reply* would last for other calls than those it was asked about."""
     is_as_shown = reply.pattern in ("", decision.pattern) and reply.arguments is None
     if not (decision.may_last and is_as_shown):
-        raise UserError(
-            phrase("That can be allowed for this session alone, or for this call: it cannot last.")
-        )
+        raise UserError(phrase("This can be allowed only for this call or this session."))
 
 
 def with_revision_note(
@@ -102,7 +100,7 @@ def refusal(decision: Decision, reply: Reply | None) -> Outcome:
         text = (
             f"{REFUSED_PREFIX} nobody was there to say yes. It needs a yes because: {decision.why}"
         )
-        return not_run_outcome(text, phrase("Refused: nobody was there to say yes"), decision.why)
+        return not_run_outcome(text, phrase("Refused: no one was there to approve"), decision.why)
     reason = reply.reason.strip()
     text = f"{DENIED_PREFIX}: {reason}" if reason else f"{DENIED_PREFIX}."
     return not_run_outcome(text, phrase("You said no"), reason)

@@ -86,15 +86,13 @@ def may_end(context: TurnContext, *, was_held: bool) -> Generator[Event, Reply |
     if context.stop.is_set():
         raise Stopped
     if verdict.denial and was_held:
-        yield Informed(
-            phrase("A hook still says no at the end of the task: {why}", why=verdict.why)
-        )
+        yield Informed(phrase("A hook still rejects the end of the task: {why}", why=verdict.why))
         return True
     said = "\n".join(filter(None, (verdict.denial, *verdict.notes)))
     if not verdict.denial or not said:
         return True
     context.record(Context(said))
-    yield Informed(phrase("A hook lets the task go on: {why}", why=verdict.why))
+    yield Informed(phrase("A hook continues the task: {why}", why=verdict.why))
     return False
 
 

@@ -72,22 +72,16 @@ class Nudges:
             self.was_asked_to_call = True
             is_native = host.model.profile.protocol == "native"
             host.record(Context(CALL_AS_TEXT_NOTE if is_native else DAMAGED_BLOCK_NOTE))
-            yield Informed(
-                phrase("The model wrote what looks like a call as text; it is asked again.")
-            )
+            yield Informed(phrase("The model wrote a call as text. Asking again."))
         elif failed and not self.was_asked_to_mend and FAILED_PREFIX in text:
             # Small models give an answer back as their own word, and often mend it when asked to.
             self.was_asked_to_mend = True
             host.record(Context(REPEATED_FAILURE_NOTE))
-            yield Informed(
-                phrase("The model only repeated why its call failed; it is asked once more.")
-            )
+            yield Informed(phrase("The model only repeated why its call failed. Asking again."))
         elif not self.was_asked_to_mend and text.lstrip().startswith(_ANSWER_HEADS):
             self.was_asked_to_mend = True
             host.record(Context(IMITATED_ANSWER))
-            yield Informed(
-                phrase("The model wrote an answer of a tool itself; it is asked once more.")
-            )
+            yield Informed(phrase("The model made up a tool result. Asking again."))
         elif (
             step == 1
             and not read.may_hold_call
@@ -96,7 +90,7 @@ class Nudges:
         ):
             host.record(Context(NOT_BEGUN))
             yield Informed(
-                phrase("The model said what it is going to do and stopped; it is asked to begin.")
+                phrase("The model announced its next step and stopped. Asking it to continue.")
             )
         else:
             return False
@@ -112,16 +106,14 @@ class Nudges:
             return False
         self.was_silent = True
         host.record(Context(SILENT))
-        yield Informed(phrase("The model said nothing; it is asked once more."))
+        yield Informed(phrase("The model gave no answer. Asking again."))
         return True
 
     def end_repetition(self, host: TurnContext) -> Iterator[Event]:
         """Tell the model that its reply was stopped for saying the same on and on."""
         self.was_endless = True
         host.record(Context(ENDLESS))
-        yield Warned(
-            phrase("The model repeated the same words without end; its reply was stopped.")
-        )
+        yield Warned(phrase("The model kept repeating itself. The reply was stopped."))
 
 
 def ask_whether_done(
@@ -139,7 +131,7 @@ def ask_whether_done(
         return False
     context.record(Context(question))
     yield Informed(
-        phrase("The model ended with open todos; it is asked once whether it is done."),
+        phrase("The model stopped with open todos. Asking whether it is done."),
         ends_answer=True,
     )
     return True

@@ -57,7 +57,7 @@ def _question(context: TurnContext, plans: KeepsPlans) -> EndDecision:
             )
         if answer != str(DO):
             told = _REMARK.format(words=answer)
-            return Decided(Outcome(told, TextCard(phrase("Planning goes on."))), goes_on=True)
+            return Decided(Outcome(told, TextCard(phrase("Still planning."))), goes_on=True)
         try:
             told = plans.approved_plan()
         except UserError as error:

@@ -43,9 +43,7 @@ def checks_pass(
         raise Stopped
     if not failed or not may_go_on:
         return True
-    yield Informed(
-        phrase("A check of the project failed, and the model is told: {name}", name=failed)
-    )
+    yield Informed(phrase("Check failed: {name}. The model was told.", name=failed))
     return False
 
 

@@ -61,7 +61,7 @@ def run_prompt_command(
         if not is_other:
             yield Warned(
                 phrase(
-                    "The server has no model {name}; it goes on with {model}.",
+                    "The server has no model {name}. Using {model} instead.",
                     name=prompt.model,
                     model=context.model.model,
                 )
@@ -73,7 +73,7 @@ def _end_unsaid(context: PromptContext, line: str, queued: Sequence[str]) -> Ite
     """End a turn in which nothing was said to the model."""
     is_stopped = context.stop.is_set()
     context.record(User(line, queued=tuple(queued), is_private=True))
-    card = TextCard(phrase("Nothing was said to the model."))
+    card = TextCard(phrase("Nothing was sent to the model."))
     state: ResultState = "stopped" if is_stopped else "refused"
     call_id = f"command-{context.history.turn}"
     context.record(ShellResult(call_id, line, "", state, card, 0.0, is_private=True))
@@ -118,8 +118,8 @@ def _printed(outcome: Outcome) -> str:
 def _question(prompt: PromptCommand, programs: Sequence[str]) -> Question:
     digest = hashlib.sha256(prompt.body.encode("utf-8", "replace")).hexdigest()
     why = phrase(
-        "May this command of the project run {programs} in the sandbox? You are asked once about "
-        "this content.",
+        "Allow this project command to run {programs} in the sandbox? You are asked once, "
+        "until its content changes.",
         programs=" ; ".join(programs),
     )
     return Question(
@@ -128,7 +128,7 @@ def _question(prompt: PromptCommand, programs: Sequence[str]) -> Question:
         prompt.path,
         why,
         TextCard(prompt.path, prompt.body),
-        lambda answer: phrase("Allowed") if answer == "yes" else phrase("Nothing of it was run."),
+        lambda answer: phrase("Allowed") if answer == "yes" else phrase("Nothing was run."),
     )
 
 

@@ -88,7 +88,7 @@ def read_reply(
         if draft.text or draft.thinking:
             context.record(Assistant(draft.text, draft.thinking, seconds=draft.seconds))
         raise
-    raise ModelError("reply", phrase("The model's reply ended without an end."))
+    raise ModelError("reply", phrase("The model's reply ended without an end marker."))
 
 
 class _ReplyDraft:

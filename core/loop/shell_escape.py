@@ -58,7 +58,7 @@ class ShellEscape:
         is_private = line.startswith(SHELL_ESCAPE * 2)
         command = line[2 if is_private else 1 :].strip()
         if not command:
-            raise UserError(phrase("Say what to run: !COMMAND, or !!COMMAND unknown to the model."))
+            raise UserError(phrase("Usage: !COMMAND, or !!COMMAND to keep it from the model."))
         return cls(command, is_private)
 
 

@@ -212,7 +212,7 @@ def _ask(
         try:
             if reply.always and not decision.pattern:
                 raise UserError(
-                    phrase("This is asked about each time; yes is for this call alone.")
+                    phrase("This is asked every time; “yes” applies to this call only.")
                 )
             resolved = resolve_approval(reply, tool, arguments)
             if reply.lasts:
@@ -365,7 +365,7 @@ def _revert(
         yield Warned(error.message)
         text = f"What this call did to the files was to be put back ({why}). {error.message}"
         return replace(outcome, text=f"{outcome.text}\n{text}", ok=False)
-    yield Warned(phrase("All that it did to the files was put back."))
+    yield Warned(phrase("All its file changes were undone."))
     text = f"All that this call did to the files was put back: {why}."
     return replace(outcome, text=f"{outcome.text}\n{text}", ok=False, changes=())
 

@@ -146,9 +146,9 @@ def _steps(first: int, limit: int) -> Iterable[int]:
 
 def _limit_reached(limit: int) -> Phrase:
     if limit == 1:
-        return phrase("Stopped after 1 model call, the limit of one task. Say “go on” to continue.")
+        return phrase("Stopped at the limit of 1 model call per task. Send “go on” to continue.")
     return phrase(
-        "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.", n=limit
+        "Stopped at the limit of {n:,} model calls per task. Send “go on” to continue.", n=limit
     )
 
 
@@ -297,10 +297,10 @@ def _continue_cut_reply(
     """Ask for the rest of a reply that the output limit cut off, a few times at most."""
     task.cut_replies += 1
     if task.cut_replies > MAX_CONTINUATIONS:
-        why = phrase("The output limit cut the reply off again and again.")
+        why = phrase("The reply hit the output limit several times.")
         return task.end("error", why, "limit")
     context.record(Context("The output limit cut your reply off. Go on exactly where it stopped."))
-    yield Warned(phrase("The output limit cut the reply off; it goes on."))
+    yield Warned(phrase("The reply hit the output limit. Continuing."))
     return None
 
 
@@ -309,13 +309,13 @@ def _end_repetition(
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Tell the model, once in a task, that its reply was stopped for saying the same on and on."""
     if task.nudges.was_endless:
-        return task.end("error", phrase("The model repeats the same words without end."), "model")
+        return task.end("error", phrase("The model keeps repeating itself."), "model")
     yield from task.nudges.end_repetition(host)
     return None
 
 
 def _ended_on_a_call() -> Phrase:
-    return phrase("The reply ends with what looks like a call, written as text: it was not run.")
+    return phrase("The reply ends with what looks like a call written as text. It was not run.")
 
 
 def _ended_on_failure(name: str) -> Phrase:
@@ -372,13 +372,13 @@ def _run_calls(
             context.on_abandoned(pending)
     for name in warnings[:1]:
         context.record(Context(LOOP_WARNING if task.must_think else SAME_TOOL_WARNING))
-        yield Warned(phrase("The model repeats {name}; it was warned.", name=name))
+        yield Warned(phrase("The model keeps calling {name}. It was warned.", name=name))
     return question
 
 
 def _loop_question(call: ToolCall) -> ApprovalAsked:
     why = phrase(
-        "The model repeats {name} without getting further, so the task was stopped. Say what to do "
+        "Task stopped: the model kept calling {name} without progress. Tell it what to do "
         "differently.",
         name=call.name,
     )
@@ -391,7 +391,7 @@ def _may_continue(
     context: TurnContext, task: _Task, question: ApprovalAsked
 ) -> Generator[Event, Reply | None, bool]:
     """Ask the person whether a task that goes in circles may go on."""
-    ask = phrase("The model goes in circles: nothing new came of it. Let it go on?")
+    ask = phrase("The model is going in circles without progress. Let it continue?")
     reply = yield from task.approval_timer.ask(replace(question, why=ask))
     if context.stop.is_set():
         raise Stopped

@@ -45,7 +45,7 @@ from modules.translator import Translator
 from utils.i18n import UserError, phrase
 
 Result = TypeVar("Result")
-_ONE_FOLDER = phrase("Onefold works in one folder: additionalDirectories cannot be used.")
+_ONE_FOLDER = phrase("Onefold works in one folder and does not support additionalDirectories.")
 
 
 class OnefoldAgent:

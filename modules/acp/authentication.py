@@ -31,7 +31,7 @@ def auth_methods(client: ClientCapabilities, translator: Translator) -> list[Aut
         command=own_command("acp", LOGIN_OPTION),
     )
     methods: list[AuthMethod] = [
-        AuthMethodAgent(id=_KEY, name=say(phrase("A key of DeepSeek")), description=say(how))
+        AuthMethodAgent(id=_KEY, name=say(phrase("DeepSeek API key")), description=say(how))
     ]
     if client.auth and client.auth.terminal:
         methods.append(
@@ -42,12 +42,12 @@ def auth_methods(client: ClientCapabilities, translator: Translator) -> list[Aut
                 args=[LOGIN_OPTION],
             )
         )
-    variable = AuthEnvVar(name="DEEPSEEK_API_KEY", label=say(phrase("Key of DeepSeek")))
+    variable = AuthEnvVar(name="DEEPSEEK_API_KEY", label=say(phrase("DeepSeek key")))
     methods.append(
         EnvVarAuthMethod(
             type="env_var",
             id=_VARIABLE,
-            name=say(phrase("A variable of the environment")),
+            name=say(phrase("Environment variable")),
             vars=[variable],
             link=_KEYS_PAGE,
         )

@@ -30,19 +30,22 @@ Choice = TypeVar("Choice", bound=str)
 APPROVALS: Mapping[ApprovalMode, tuple[Phrase, Phrase]] = {
     "guarded": (
         phrase("Guarded"),
-        phrase("Asks before what cannot be undone, leaves the sandbox or uses the network."),
+        phrase("Asks before actions that cannot be undone, leave the sandbox or use the network."),
     ),
     "ask": (phrase("Ask"), phrase("Asks before every change and every run.")),
     "plan": (phrase("Plan"), phrase("Reads and asks, then writes a plan; changes nothing.")),
     "read-only": (phrase("Read-only"), phrase("Changes and runs nothing.")),
-    "all": (phrase("Allow all"), phrase("Asks nothing, but for what runs outside the sandbox.")),
+    "all": (
+        phrase("Allow all"),
+        phrase("Never asks, except before running something outside the sandbox."),
+    ),
 }
 THINKING: Mapping[Mode, tuple[Phrase, Phrase]] = {
     "fast": (
         phrase("Fast"),
-        phrase("Never think before acting, but for one call when a task goes in circles."),
+        phrase("Act without thinking first, except once when a task goes in circles."),
     ),
-    "think": (phrase("Think"), phrase("Think in the first step of each task.")),
+    "think": (phrase("Think"), phrase("Think once, in the first step of each task.")),
 }
 MODE: Literal["mode"] = "mode"
 ConfigOptions = list[SessionConfigOptionSelect | SessionConfigOptionBoolean]

@@ -33,7 +33,7 @@ def options_of(question: ApprovalAsked, translator: Translator) -> list[Permissi
     """
     say = translator.render
     if question.risk == "question":
-        none = PermissionOption(option_id=REJECT, name=say(phrase("No answer")), kind="reject_once")
+        none = PermissionOption(option_id=REJECT, name=say(phrase("Skip")), kind="reject_once")
         return [*_choices_of(question, translator), none]
     once, reject = _labels(question)
     options = [PermissionOption(option_id=ONCE, name=say(once), kind="allow_once")]
@@ -60,9 +60,9 @@ def _labels(question: ApprovalAsked) -> tuple[Phrase, Phrase]:
     """Return what a plain yes and a plain no are called."""
     match question.risk:
         case "loop":
-            return phrase("Let it go on"), phrase("Stop the task")
+            return phrase("Continue"), phrase("Stop the task")
         case "loss" | "protected":
-            return phrase("Keep what it did"), phrase("Put all of it back")
+            return phrase("Keep the changes"), phrase("Undo all changes")
         case _:
             return phrase("Allow once"), phrase("Reject")
 

@@ -174,7 +174,7 @@ class AcpSession:
     def _not_offered(self, text: str) -> Phrase | None:
         name = text.split(maxsplit=1)[0]
         if name in self.terminal.commands and not is_offered(self.terminal, name):
-            return phrase("{name} is the editor's to do: use what it has for that.", name=name)
+            return phrase("The editor provides {name}; use it there.", name=name)
         return None
 
     def _run(self, prompt: PromptContent, answered: Future[PromptResponse]) -> None:
@@ -229,7 +229,7 @@ class AcpSession:
             return None
         pictures = self.terminal.features.find(Pictures)
         if prompt.images and pictures is None:
-            raise UserError(phrase("Pictures cannot be used here."))
+            raise UserError(phrase("Pictures are not supported here."))
         return [pictures.add(data, name) for data, name in prompt.images] if pictures else ()
 
     def _response(self, end: TurnFinished | None) -> PromptResponse:

@@ -62,7 +62,9 @@ class SessionView:
         if terminal.locked_by:
             self.notify(terminal.locked_by)
         if is_open:
-            self.notify(phrase("A question is still open: it is asked with your next message."))
+            self.notify(
+                phrase("A question is still open. It will be asked again with your next message.")
+            )
 
     def introduce(self) -> None:
         """Tell what can be done here; the models come when the server has said what it has."""

@@ -21,10 +21,7 @@ def end_text(event: TurnFinished, translator: Translator) -> str:
     """
     say = translator.render
     lines = [*_source_lines(event)]
-    lines += [
-        _plain(say(phrase("[{n}]: not a source that was read", n=n)))
-        for n in event.unknown_citations
-    ]
+    lines += [_plain(say(phrase("[{n}]: source not read", n=n))) for n in event.unknown_citations]
     lines += [f"{mark} {_plain(say(line))}" for mark, _, line in receipt_lines(event)]
     return "\n\n" + "\n".join(f"- {line}" for line in lines) + "\n" if lines else ""
 

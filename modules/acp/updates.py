@@ -104,7 +104,7 @@ class Updates:
                 if text := clean(text):
                     yield update_agent_thought_text(text)
             case Retrying(reason):
-                yield self.notice(phrase("{why} The reply begins anew.", why=reason))
+                yield self.notice(phrase("{why} Restarting the reply.", why=reason))
             case Warned(what) | Informed(what) | Waiting(what):
                 yield self.notice(what)
             case ToolStarted():

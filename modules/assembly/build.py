@@ -45,8 +45,8 @@ def check_machine() -> None:
     if not machine_evidence():
         raise UserError(
             phrase(
-                "--machine gives all of this machine to the agent, and nothing shows that it is a "
-                "container or a virtual machine. If you mean it: --machine=yes-this-one."
+                "--machine gives the agent this whole machine, which does not look like a "
+                "container or a virtual machine. To do it anyway: --machine=yes-this-one."
             )
         )
 
@@ -82,7 +82,7 @@ def lay_ground(
         may_be_whole_disk=bool(options.machine),
     )
     if app_context.project.is_whole_disk:
-        notify(phrase("The project is the whole disk: undo holds nothing here."))
+        notify(phrase("The project is the whole disk: changes cannot be undone here."))
     elif notice := app_context.project.own_code.notice():
         notify(notice)
     if options.task is None:  # a single task says for itself what it could not keep

@@ -165,5 +165,5 @@ def import_session(options: Args, translator: Translator) -> Args:
         sys.stdout.write(f"{imported.session}\n")
         resume_options = ("--project", str(app_context.project.root), "--resume", imported.session)
         resume_command = own_command("--cli", *resume_options)
-        print_error(translator.render(phrase("To go on: {command}", command=resume_command)))
+        print_error(translator.render(phrase("To continue: {command}", command=resume_command)))
     return replace(options, import_file=None, resume=imported.session)

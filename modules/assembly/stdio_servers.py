@@ -39,8 +39,7 @@ def run_acp(argv: list[str], translator: Translator) -> int:
             raise
         raise UserError(
             phrase(
-                "Editors are served through the package agent-client-protocol, which is not "
-                "installed. Install it: {command}",
+                "Editor support needs the package agent-client-protocol. Install it: {command}",
                 command=_extras_command(),
             )
         ) from None
@@ -116,8 +115,7 @@ def run_mcp(argv: list[str], translator: Translator) -> int:
             raise
         raise UserError(
             phrase(
-                "Programs are served through the package mcp, which is not installed. Install it: "
-                "{command}",
+                "The MCP server needs the package mcp. Install it: {command}",
                 command=_extras_command(),
             )
         ) from None
@@ -168,7 +166,5 @@ def _extras_command() -> str:
 
 def _meaningless(option: str, command: str) -> BadUsage:
     return BadUsage(
-        phrase(
-            "{option} has no meaning with {command}: leave it out.", option=option, command=command
-        )
+        phrase("{option} cannot be used with {command}.", option=option, command=command)
     )

@@ -284,7 +284,7 @@ class Checkpoints:
                 path, reason = str(target), str(error)
                 raise UserError(
                     phrase(
-                        "The folder {path} for the copy cannot be made: {why}.",
+                        "Cannot create the folder {path} for the copy: {why}.",
                         path=path,
                         why=reason,
                     )

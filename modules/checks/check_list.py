@@ -53,7 +53,7 @@ class CheckList:
                 self._kept.keep([*before, rest], is_said=True)
             case _:
                 raise UserError(
-                    phrase("Say /check, or /check list, set COMMAND, add COMMAND or auto.")
+                    phrase("Usage: /check, or /check list, set COMMAND, add COMMAND or auto.")
                 )
 
     def card(self) -> Card:
@@ -62,12 +62,12 @@ class CheckList:
         if not commands.commands:
             return TextCard(
                 phrase("Checks"),
-                phrase("The project's files name none. /check set COMMAND says one."),
+                phrase("No checks found in the project. Set one with /check set COMMAND."),
             )
-        source = phrase("said by you") if commands.is_said else phrase("found in the project")
+        source = phrase("set by you") if commands.is_said else phrase("found in the project")
         rows = tuple((visible(one), source) for one in commands.commands)
-        return TableCard(phrase("Checks"), rows, (phrase("Command"), phrase("From")))
+        return TableCard(phrase("Checks"), rows, (phrase("Command"), phrase("Source")))
 
     def _refuse_said(self) -> None:
         if self._said:
-            raise UserError(phrase("The setting checks says them; change it there."))
+            raise UserError(phrase("The checks come from the setting checks; change them there."))

@@ -336,10 +336,10 @@ class Checks(
             for number, arguments in enumerate(calls, 1)
         ]
 
-    @command("/receipts", "List what was run, and whether the files are still as they were.")
+    @command("/receipts", "List the runs, and whether the files have changed since.")
     def receipts(self, argument: str) -> Card:
         if argument:
-            raise UserError(phrase("/receipts takes nothing behind it: it lists all of them."))
+            raise UserError(phrase("/receipts takes no arguments."))
         from modules.checks.receipt_texts import receipts_card
 
         return receipts_card(self.receipts_by_turn())

@@ -42,7 +42,8 @@ class KeptChecks:
         except (ValueError, TypeError, LookupError):
             raise UserError(
                 phrase(
-                    "{path} is no list of checks, so none are run. “/check auto” begins it anew.",
+                    "{path} is not a valid list of checks, so no checks run. “/check auto” "
+                    "resets it.",
                     path=str(self._path),
                 )
             ) from None

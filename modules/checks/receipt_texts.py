@@ -16,7 +16,7 @@ _MAX_COMMAND = 200
 def receipts_card(receipts: Sequence[tuple[int, Receipt]]) -> Card:
     """Return the card of *receipts*, each with its turn, the newest last."""
     if not receipts:
-        return TextCard(phrase("Receipts"), phrase("Nothing was run in this session yet."))
+        return TextCard(phrase("Receipts"), phrase("Nothing has been run in this session yet."))
     shown = receipts[-_MAX_SHOWN:]
     rows = tuple(
         (
@@ -42,23 +42,25 @@ def state_text(receipt: Receipt) -> Phrase:
     changed = ", ".join(map(visible, receipt.changed_checks))
     match receipt.state:
         case "green" if changed:
-            return phrase("passed; the task changed what it checks by: {files}", files=changed)
+            return phrase(
+                "passed, but the task changed the checks themselves: {files}", files=changed
+            )
         case "green":
             return phrase("passed")
         case "red":
             return phrase("failed")
         case "grey" if files:
-            return phrase("out of date: {files} changed", files=files)
+            return phrase("outdated: {files} changed", files=files)
         case "grey" if receipt.exit_code in NOT_THERE:
             return phrase("could not be run")
         case "grey":
-            return phrase("says nothing about the files as they are now")
+            return phrase("does not apply to the current files")
 
 
 def outdated_text(receipt: Receipt) -> Phrase:
     """Return that the check of *receipt* passed and stands no more."""
     return phrase(
-        "The check {name} passed, but {files} changed since.",
+        "Check {name} passed, but {files} changed since.",
         name=visible(receipt.command),
         files=", ".join(map(visible, receipt.files)) or "…",
     )

@@ -21,7 +21,7 @@ _MIN_KEY_LENGTH = 8  # a slip of the fingers is shorter
 def no_key() -> UserError:
     return UserError(
         phrase(
-            "There is no key: set DEEPSEEK_API_KEY (from platform.deepseek.com), or use --offline "
+            "No API key: set DEEPSEEK_API_KEY (from platform.deepseek.com), or use --offline "
             "for the practice model."
         ),
         "key",
@@ -39,7 +39,7 @@ def ask_for_key_or_server(
     if not is_interactive():
         raise no_key()
     say = translator.render
-    click.echo(say(phrase("Onefold has no key for DeepSeek yet (from platform.deepseek.com).")))
+    click.echo(say(phrase("Onefold needs a DeepSeek API key (from platform.deepseek.com).")))
     for number, server in enumerate(servers, start=1):
         line = phrase(
             "  {number}  use {name} at {url}, model {model}",
@@ -49,11 +49,11 @@ def ask_for_key_or_server(
             model=server.model,
         )
         click.echo(say(line))
-    click.echo(say(phrase("  p  look around with the practice model: no key, no network, no AI")))
+    click.echo(say(phrase("  p  try the practice model: no key, no network, no AI")))
     answer = _key_or_choice(translator, servers)
     if isinstance(answer, LocalServer) or answer == "practice":
         return answer
-    if ask_yes_no(translator, phrase("Keep it in {path}, readable by you only?", path=str(config))):
+    if ask_yes_no(translator, phrase("Save it in {path}, readable only by you?", path=str(config))):
         keep_key(answer, config)
     return answer
 
@@ -64,17 +64,19 @@ def log_in(key: str, config: Path, translator: Translator) -> int:
     Raises `UserError` when nobody can be asked, and for the practice model, which needs no key.
     """
     if key:
-        click.echo(translator.render(phrase("There is a key already: nothing is to be done.")))
+        click.echo(translator.render(phrase("A key is already set.")))
         return 0
     chosen = ask_for_key_or_server(translator, (), config)
     if chosen == "practice":
-        message = phrase("The practice model needs no key: have the editor start acp --offline.")
+        message = phrase(
+            "The practice model needs no key. Set the editor to start “acp --offline”."
+        )
         raise UserError(message)
     return 0
 
 
 def _key_or_choice(translator: Translator, servers: Sequence[LocalServer]) -> KeyOrChoice:
-    label = phrase("Your key (it is not shown), or a choice from above")
+    label = phrase("Your key (hidden), or an option from above")
     while True:
         answer = ask_text(translator, label, is_hidden=True)
         if answer.lower() == "p":
@@ -83,14 +85,12 @@ def _key_or_choice(translator: Translator, servers: Sequence[LocalServer]) -> Ke
             return servers[int(answer) - 1]
         if len(answer) >= _MIN_KEY_LENGTH:
             return answer
-        click.echo(translator.render(phrase("That is no key. Ctrl-C leaves.")))
+        click.echo(translator.render(phrase("That is not a valid key. Ctrl-C quits.")))
 
 
 def say_server_is_tested(translator: Translator, server: LocalServer) -> None:
     """Say what is waited for: a model on a small computer may take a minute to answer."""
-    click.echo(
-        translator.render(phrase("Trying {name}: it is asked to call a tool.", name=server.name))
-    )
+    click.echo(translator.render(phrase("Testing {name} with a tool call.", name=server.name)))
 
 
 def keep_key(key: str, config: Path) -> None:

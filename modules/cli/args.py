@@ -139,7 +139,7 @@ def parse(
         )
     except (click.UsageError, UserError) as error:
         why = error.message if isinstance(error, UserError) else misuse(error, command)
-        raise BadUsage(phrase("{why} (--help lists the options)", why=why)) from None
+        raise BadUsage(phrase("{why}. --help lists the options.", why=why)) from None
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.Abort:  # what click makes of Ctrl-C
@@ -178,12 +178,14 @@ def _refuse_exclusive(values: Mapping[str, Any], *, has_message: bool) -> None:
     given |= {MESSAGE} if has_message else set()
     for one, other in EXCLUSIVE_PAIRS:
         if {one, other} <= given:
-            raise BadUsage(phrase("{one} and {other} exclude each other", one=one, other=other))
+            raise BadUsage(
+                phrase("{one} and {other} cannot be used together", one=one, other=other)
+            )
     if "--host" in given and given & {"--cli", "--attach", "-p", MESSAGE}:
-        raise BadUsage(phrase("{option} is for {other} only", option="--host", other="--web"))
+        raise BadUsage(phrase("{option} only works with {other}", option="--host", other="--web"))
     if "--output-schema" in given and "-p" not in given:
         option, other = "--output-schema", "-p"
-        raise BadUsage(phrase("{option} is for {other} only", option=option, other=other))
+        raise BadUsage(phrase("{option} only works with {other}", option=option, other=other))
 
 
 def _is_given(option: OptionSpec, values: Mapping[str, Any]) -> bool:

@@ -29,14 +29,14 @@ _CHANGE_LABELS = {
 }
 
 _BREAK_REASONS = {
-    "compaction": phrase("older turns were summed up"),
-    "left_out": phrase("older turns were left out"),
-    "results_cut": phrase("earlier answers were cut"),
-    "masked": phrase("old tool answers were left out, which pays"),
-    "rewind": phrase("the conversation went back"),
-    "model": phrase("another model"),
-    "tools": phrase("another list of tools"),
-    "system_text": phrase("other instructions"),
+    "compaction": phrase("older turns were summarized"),
+    "left_out": phrase("older turns were dropped"),
+    "results_cut": phrase("earlier tool results were shortened"),
+    "masked": phrase("old tool results were dropped to save cost"),
+    "rewind": phrase("the conversation was rewound"),
+    "model": phrase("different model"),
+    "tools": phrase("different tools"),
+    "system_text": phrase("different instructions"),
 }
 
 
@@ -44,7 +44,7 @@ def follow(path: Path, translator: Translator) -> None:
     """Print what the log *path* tells, and goes on to tell, until Ctrl-C."""
     if not path.exists():
         print_error(
-            translator.render(phrase("Waiting for {path}; --log writes it.", path=str(path)))
+            translator.render(phrase("Waiting for {path}, which --log writes.", path=str(path)))
         )
     with closing(LineFollower(path, last=LINES_FROM_BEFORE)) as follower:
         while True:
@@ -63,7 +63,7 @@ def readable(line: bytes, translator: Translator) -> str:
         when, session = str(entry["time"])[11:19], str(entry["session"])[-4:] or "-"
         description = translator.render(_describe_entry(str(entry["kind"]), entry))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return translator.render(phrase("(a line that cannot be read)"))
+        return translator.render(phrase("(unreadable line)"))
     return clean(f"{when} {session} {description}").replace("\n", " ")
 
 
@@ -73,12 +73,12 @@ def _describe_entry(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 
             return phrase("▶ turn {n}: {text}", n=entry["turn"], text=_one_line(entry["text"]))
         case "request":
             text = phrase(
-                "→ request to {model}: messages: {n}", model=entry["model"], n=entry["messages"]
+                "→ request to {model}, messages: {n:,}", model=entry["model"], n=entry["messages"]
             )
             return phrase("{text}, thinking", text=text) if entry["thinks"] else text
         case "prefix_break":
             return phrase(
-                "! not as the last request began, so read anew: tokens: {n} ({reason})",
+                "! cache miss: {n:,} tokens read again ({reason})",
                 n=entry["tokens"],
                 reason=_BREAK_REASONS.get(entry["reason"], entry["reason"]),
             )
@@ -117,7 +117,7 @@ def _describe_entry(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 
 
 def _approval(entry: Mapping[str, Any]) -> Phrase:
     if not entry["answered"]:
-        return phrase("! {name}: nobody answered, so no", name=entry["name"])
+        return phrase("! {name}: no answer, refused", name=entry["name"])
     if not entry["yes"]:
         return phrase("! {name}: no {reason}", name=entry["name"], reason=entry["reason"])
     if entry["always"]:

@@ -23,7 +23,7 @@ def hint_for(first_line: str, commands: Mapping[str, Command], *, is_done: bool)
     spec = commands[name].spec
     if spec.belongs_to_session:
         return phrase(
-            "This -p is a session of its own; for the last one: --resume -p {command}",
+            "Each -p is a new session. For the last one: --resume -p {command}",
             command=name,
         )
     if not is_done or not spec.option or (spec.shows_alone and not argument):
@@ -31,7 +31,7 @@ def hint_for(first_line: str, commands: Mapping[str, Command], *, is_done: bool)
     if set(argument.split()[:1]) & {*spec.kept}:
         return None
     return phrase(
-        "This holds for one -p only; for the next task put {option} before it.", option=spec.option
+        "This applies to this -p only. For the next task, add {option}.", option=spec.option
     )
 
 

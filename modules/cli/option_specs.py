@@ -64,108 +64,115 @@ class SubcommandSpec(NamedTuple):
 
 
 SUBCOMMANDS = (
-    SubcommandSpec("web", phrase("The same as --web.")),
+    SubcommandSpec("web", phrase("Same as --web.")),
     SubcommandSpec(
-        "acp", phrase("Serve an editor: the Agent Client Protocol on standard input and output.")
+        "acp",
+        phrase(
+            "Serve an editor with the Agent Client Protocol (ACP) on standard input and output."
+        ),
     ),
     SubcommandSpec(
         "mcp",
-        phrase("Serve other programs: the Model Context Protocol on standard input and output."),
+        phrase(
+            "Serve other programs with the Model Context Protocol (MCP) on standard input "
+            "and output."
+        ),
     ),
     SubcommandSpec(
         "completion",
-        phrase("Print what makes a shell complete this command line."),
+        phrase("Print the shell completion script."),
         ("bash", "zsh", "fish"),
     ),
 )
 
 
 OPTIONS = (
-    OptionSpec(("--cli",), phrase("A terminal session.")),
-    OptionSpec(("--web",), phrase("Serve the browser page.")),
+    OptionSpec(("--cli",), phrase("Start a terminal session.")),
+    OptionSpec(("--web",), phrase("Start the web page.")),
     OptionSpec(
         ("-p", "--print"),
-        phrase("Do one task without a dialogue, print the answer, exit; - reads it."),
+        phrase("Do one task, print the answer and exit; - reads it from standard input."),
         "TEXT",
         argument="task",
     ),
     OptionSpec(
         ("--output",),
-        phrase("With -p: what to print."),
+        phrase("With -p: the output format."),
         choices=("text", "json", "stream-json"),
         default="text",
     ),
     OptionSpec(
         ("--output-schema",),
-        phrase("With -p: the answer is JSON that matches this JSON schema."),
+        phrase("With -p: answer with JSON that matches this JSON schema."),
         "FILE",
         completed_by="file",
     ),
     OptionSpec(
         ("--project",),
-        phrase("The folder to work in; the current one unless said."),
+        phrase("The project folder (default: the current folder)."),
         "DIR",
         completed_by="folder",
     ),
     OptionSpec(
         ("--resume",),
-        phrase("Go on with a session; without ID, the newest of this folder."),
+        phrase("Resume a session; without ID, the newest in this folder."),
         "[ID]",
         bare="",
         completed_by="session",
     ),
     OptionSpec(
         ("--import",),
-        phrase("Make a session of an old conversation_history.json; alone: and exit."),
+        phrase(
+            "Import an old conversation_history.json as a session; without other options, "
+            "then exit."
+        ),
         "FILE",
         argument="import_file",
         completed_by="file",
     ),
-    OptionSpec(("--think",), phrase("Think in the first step of each task.")),
+    OptionSpec(("--think",), phrase("Think once, in the first step of each task.")),
     OptionSpec(
         ("--fast",),
-        phrase("Never think before acting, but for one call when a task goes in circles."),
+        phrase("Act without thinking first, except once when a task goes in circles."),
     ),
-    OptionSpec(("--model",), phrase("The model to ask."), "NAME", completed_by="model"),
+    OptionSpec(("--model",), phrase("The model to use."), "NAME", completed_by="model"),
     OptionSpec(
         ("--protocol",),
-        phrase("How the model calls tools: the server's own way, or text blocks (VCP)."),
+        phrase("How the model calls tools: natively, or in text blocks (VCP)."),
         choices=("native", "vcp"),
     ),
     OptionSpec(
         ("--approve",),
-        phrase("What to ask before doing; guarded unless said."),
+        phrase("The approval mode: what to ask about first (default: guarded)."),
         choices=("guarded", "ask", "plan", "read-only", "all"),
     ),
-    OptionSpec(("--budget",), phrase("What each task may cost, in US dollars."), "USD"),
+    OptionSpec(("--budget",), phrase("The cost limit per task, in US dollars."), "USD"),
     OptionSpec(
         ("--when",),
-        phrase("When to ask the model; off-peak waits for its cheap hours."),
+        phrase("When to run; off-peak waits for the model's cheap hours."),
         choices=("off-peak", "now"),
     ),
-    OptionSpec(
-        ("--verify",), phrase("Let a task with -p end with 5 where the project's checks fail.")
-    ),
-    OptionSpec(("--no-verify",), phrase("Run no checks of the project at the end of a task.")),
+    OptionSpec(("--verify",), phrase("With -p: exit with code 5 if the project's checks fail.")),
+    OptionSpec(("--no-verify",), phrase("Do not run the project's checks after a task.")),
     OptionSpec(
         ("--offline",), phrase("Use the built-in practice model: no key, no network, no AI.")
     ),
     OptionSpec(
-        ("--host",), phrase("With --web: the address to serve on."), "ADDRESS", default="127.0.0.1"
+        ("--host",), phrase("With --web: the address to listen on."), "ADDRESS", default="127.0.0.1"
     ),
     OptionSpec(
         ("--port",),
-        phrase("With --web: the port; 8765."),
+        phrase("With --web: the port (default: 8765)."),
         "N",
         numbers=(0, 65_535),
         default=8765,
     ),
     OptionSpec(
-        ("--allow-remote",), phrase("With --web: allow an address that other machines reach.")
+        ("--allow-remote",), phrase("With --web: allow an address that other machines can reach.")
     ),
     OptionSpec(
         ("--async-mode",),
-        phrase("With --web: how to serve."),
+        phrase("With --web: the server type."),
         choices=("eventlet", "threading"),
         default="eventlet",
     ),
@@ -175,32 +182,34 @@ OPTIONS = (
     ),
     OptionSpec(
         ("--attach",),
-        phrase("With --cli: join a session of the --web server that runs on --port."),
+        phrase("With --cli: join a session on the --web server at --port."),
     ),
     OptionSpec(
         ("--log",),
-        phrase("Write each request, call, answer and change to a log in the data folder."),
+        phrase("Log every request, call, result and file change in the data folder."),
     ),
     OptionSpec(
         ("--trace",),
-        phrase("Write OpenTelemetry spans to FILE, one JSON line each, nothing said in them."),
+        phrase("Write OpenTelemetry spans to FILE as JSON lines, without the conversation."),
         "FILE",
     ),
-    OptionSpec(("--follow",), phrase("Show that log as it grows, until Ctrl-C.")),
+    OptionSpec(("--follow",), phrase("Follow that log until Ctrl-C.")),
     OptionSpec(
         ("--machine",),
-        phrase("This container or virtual machine is the agent's: no sandbox, no questions."),
+        phrase("Give the agent this whole container or virtual machine: no sandbox, no questions."),
         choices=("evident", "yes-this-one"),
         bare="evident",
     ),
     OptionSpec(
         ("--tools",),
-        phrase("Try the tools without a model, in a scratch folder or the project; or all cases."),
+        phrase(
+            "Test the tools without a model, in a scratch folder or the project; or run all cases."
+        ),
         choices=("scratch", "project", "cases"),
         bare="scratch",
     ),
     OptionSpec(("--version",), phrase("Show the version.")),
-    OptionSpec(("--help",), phrase("Show this.")),
+    OptionSpec(("--help",), phrase("Show this help.")),
 )
 
 
@@ -209,11 +218,11 @@ def help_text(translator: Translator) -> str:
     import shutil  # only here: every start reads this file
 
     width = max(min(shutil.get_terminal_size().columns, 80) - 2, 50)
-    about = translator.render(phrase("An agent that works inside one project folder."))
+    about = translator.render(phrase("A coding agent that works inside one project folder."))
     usage = translator.render(
         phrase("Usage: {program} [OPTIONS] [MESSAGE | COMMAND]", program=own_name())
     )
-    begin = translator.render(phrase("MESSAGE begins a dialogue in the terminal."))
+    begin = translator.render(phrase("MESSAGE starts a session in the terminal."))
     commands = [row for spec in SUBCOMMANDS for row in _rows(spec, translator, width)]
     options = [row for spec in OPTIONS for row in _rows(spec, translator, width)]
     return "\n".join(

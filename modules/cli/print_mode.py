@@ -334,7 +334,9 @@ class PlainScreen:
         if error:
             self._print_error(clean(error))
         if self._was_asked and self.status == "refused":
-            refused = phrase("Something was refused for want of approval; see --approve.")
+            refused = phrase(
+                "Something was refused because no one could approve it; see --approve."
+            )
             self._print_error(self._translator.render(refused))
         if self._hint:
             self._print_error(self._translator.render(self._hint))

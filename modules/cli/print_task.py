@@ -32,7 +32,7 @@ def read_task(typed: str, warn: Callable[[Phrase], None]) -> str:
     piped = "" if typed.startswith("/") else _piped_input(is_wanted=is_all, warn=warn)
     task = piped.strip() if is_all else "\n\n".join(filter(None, [typed.strip(), piped.rstrip()]))
     if not task:
-        raise BadUsage(phrase("There is no task: say one after -p, or pipe one in."))
+        raise BadUsage(phrase("No task: add it after -p, or pipe it in."))
     return task
 
 
@@ -95,7 +95,7 @@ def _piped_input(*, is_wanted: bool, warn: Callable[[Phrase], None]) -> str:
     if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
         return ""
     if not select.select([descriptor], [], [], PIPE_WAIT_SECONDS)[0]:
-        warn(phrase("Nothing came on standard input; going on without it."))
+        warn(phrase("No input on standard input; continuing without it."))
         return ""
     return _read_stdin()
 

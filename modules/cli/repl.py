@@ -156,8 +156,8 @@ class Repl:
         self._plain = lines = PlainLines(sys.stdin.fileno(), self._translator)
         terminal.offers_sessions = True
         hint = phrase(
-            "Plain mode: Enter sends a line, one that ends in \\ goes on. Ctrl-C stops a task, "
-            "Ctrl-D leaves."
+            "Plain mode: Enter sends a line; end it with \\ to continue. Ctrl-C stops a task, "
+            "Ctrl-D quits."
         )
         model = phrase("practice model, no AI") if terminal.is_practice else terminal.model.model
         for text in (f"Onefold  {visible(terminal.project)}", model, *header, hint):
@@ -274,7 +274,7 @@ class Repl:
             self._typed_ahead.add(keys)
 
     def _say_unsent(self) -> None:
-        notice = phrase("Typed while a task ran, and never sent: Enter sends it now.")
+        notice = phrase("Not sent yet. Press Enter to send.")
         self._make_screen().say(notice, "yellow")
 
     def _show_conversation(self, *, is_open: bool) -> None:
@@ -323,7 +323,7 @@ class Repl:
     def _say_goodbye(self) -> None:
         if self._terminal.session and sys.stdout.isatty():
             command = own_command(*self._start_options, "--resume", self._terminal.session)
-            notice = phrase("Go on with it later: {command}", command=command)
+            notice = phrase("Resume later: {command}", command=command)
             sys.stdout.write(f"{clean(self._translator.render(notice))}\n")
 
 
@@ -370,9 +370,7 @@ def _lines_from_stdin(translator: Translator) -> Iterator[str]:
         is_empty = is_empty and not line.strip()
         yield line
     if is_empty:
-        notice = phrase(
-            "Nothing to do: standard input has no line. For one task say it with -p TEXT."
-        )
+        notice = phrase("Nothing to do: standard input is empty. For a single task use -p TEXT.")
         sys.stderr.write(f"{clean(translator.render(notice))}\n")
 
 

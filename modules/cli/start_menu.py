@@ -22,7 +22,7 @@ def ask_how_to_start(options: Args, translator: Translator, answers_file: Path) 
     Raises `UserError` when nobody can be asked.
     """
     if not is_interactive():
-        raise UserError(phrase("Say --cli, --web or -p TEXT (--help lists the options)."))
+        raise UserError(phrase("Use --cli, --web or -p TEXT (--help lists the options)."))
     last_answers = _last_answers(answers_file)
     screen = ask_choice(
         translator, phrase("Terminal or browser"), ["cli", "web"], last_answers.get("screen", "cli")
@@ -43,7 +43,7 @@ def _ask_folder(translator: Translator, last: str) -> str:
         folder = Path(ask_text(translator, phrase("Project folder"), default=default)).expanduser()
         if folder.is_dir():
             return str(folder.absolute())
-        click.echo(translator.render(phrase("There is no folder {path}.", path=str(folder))))
+        click.echo(translator.render(phrase("Folder not found: {path}", path=str(folder))))
 
 
 def _mode(answer: str) -> Literal["fast", "think"]:

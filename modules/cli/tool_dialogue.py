@@ -88,14 +88,14 @@ class ToolDialogue:
             self._say(f"{'✗' if problem else '✓'} {case.name}")
             if problem:
                 self._say(problem)
-        self._say(phrase("Cases run: {n}, different: {bad}.", n=len(cases), bad=differing))
+        self._say(phrase("Cases run: {n:,}, different: {bad:,}.", n=len(cases), bad=differing))
         return differing
 
     # --- the dialogue ----------------------------------------------------------------------------
 
     def talk(self) -> int:
         """Answer lines and run texts until the person leaves; return the exit code."""
-        self._say(phrase("Tool tester. No model is asked. “help” says what can be typed."))
+        self._say(phrase("Tool tester. No model is used. Type “help” for the commands."))
         for entry in self._entries():
             try:
                 self._answer(entry)
@@ -147,12 +147,12 @@ class ToolDialogue:
 
     def _help(self, _: str) -> None:
         for line in (
-            phrase("list · NAME · text: the tools, one of them, what the model is told of them"),
-            phrase("a call in JSON or as a model writes it, then an empty line: it is run"),
+            phrase("list · NAME · text: the tools, one tool, the descriptions the model gets"),
+            phrase("a call in JSON or as a model writes it, then an empty line: run it"),
             phrase("scratch · project: where it runs; now: {place}", place=self._place),
-            phrase("protocol NAME: how texts are read; now: {name}", name=self._protocol),
-            phrase("save NAME: keep the last run as a case; cases: run all cases again"),
-            phrase("undo: take back the last run in the project; quit: leave"),
+            phrase("protocol NAME: how calls in text are read; now: {name}", name=self._protocol),
+            phrase("save NAME: save the last run as a case; cases: run all cases again"),
+            phrase("undo: undo the last run in the project; quit: quit"),
         ):
             self._say(line)
 
@@ -166,24 +166,24 @@ class ToolDialogue:
     def _use_place(self, entry: str) -> None:
         self._place = "project" if entry == "project" else "scratch"
         self._say(
-            phrase("Runs are in the project now; undo takes the last one back.")
+            phrase("Now running in the project; “undo” undoes the last run.")
             if self._place == "project"
-            else phrase("Each run is in an empty scratch folder now, which is gone afterwards.")
+            else phrase("Each run now uses an empty scratch folder, deleted afterwards.")
         )
 
     def _use_protocol(self, entry: str) -> None:
         name = entry.partition(" ")[2]
         self._protocol = protocol_named(name).name
-        self._say(phrase("Texts are read by the protocol {name} now.", name=name))
+        self._say(phrase("Calls in text are now read with the protocol {name}.", name=name))
 
     def _rerun_cases(self, _: str) -> None:
         self._run_cases_and_say()
 
     def _save(self, entry: str) -> None:
         if self._last is None:
-            raise BadUsage(phrase("Nothing was run that could be kept."))
+            raise BadUsage(phrase("Nothing to save: no run yet."))
         case = self._cases.save(entry.partition(" ")[2].strip(), self._last, self._project)
-        self._say(phrase("Kept as the case {name}.", name=case.name))
+        self._say(phrase("Saved as case {name}.", name=case.name))
 
     def _undo(self, _: str) -> None:
         answer: CommandAnswered = self._tester.undo()
@@ -222,7 +222,7 @@ class ToolDialogue:
             self._say(f"{MARKS[result.state]} {result.name} {arguments}")
             self._say(
                 phrase(
-                    "What the model reads, {n} tokens, after {seconds} s:",
+                    "What the model reads ({n:,} tokens, after {seconds} s):",
                     n=estimate_tokens(result.text),
                     seconds=f"{result.seconds:.2f}",
                 )

@@ -28,7 +28,7 @@ def refuse_near_miss(word: str) -> None:
     if near := options.get(word) or nearest_name(word, commands, cutoff=0.8):
         raise BadUsage(
             phrase(
-                "There is no command {word}. Did you mean {near}? As a message: -- {word}",
+                "Unknown command {word}. Did you mean {near}? To send it as a message: -- {word}",
                 word=visible(word),
                 near=near,
             )
@@ -77,7 +77,7 @@ def _name_of(option: click.Parameter | None) -> str:
 def _bad_value(name: str, value: object, allowed: Text) -> UserError:
     return BadUsage(
         phrase(
-            "{option} cannot be {value}; allowed: {allowed}",
+            "invalid value {value} for {option}; allowed: {allowed}",
             option=name,
             value=visible(repr(value)),
             allowed=allowed,
@@ -90,9 +90,9 @@ def _unknown_option(name: str, command: click.Command) -> Phrase:
     names = {name_.lstrip("-"): name_ for option in command.params for name_ in option.opts}
     near = nearest_name(name.lstrip("-"), names)
     if near is None:
-        return phrase("There is no option {name}", name=visible(name))
+        return phrase("unknown option {name}", name=visible(name))
     return phrase(
-        "There is no option {name}. Did you mean {near}?",
+        "unknown option {name}. Did you mean {near}?",
         name=visible(name),
         near=names[near],
     )

@@ -110,7 +110,7 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         self._said.append(Informed(what, is_result=True))
         text = "Nobody is here to answer: go on as seems best to you, and say what you decided."
         return Outcome(
-            text, TextCard(phrase("Nobody is here to decide; it goes on."), question.text)
+            text, TextCard(phrase("No one is here to decide; continuing."), question.text)
         )
 
     def _roll_back(self) -> Outcome:

@@ -111,7 +111,7 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
 
     @command(
         "/depth [auto|brief|standard|deep|add RULE|forget N|off RULE|on RULE]",
-        "Show or change how deep tasks go, and the rules for it.",
+        "Show or change the depth of tasks and its rules.",
         is_concurrent=True,
         shows_alone=True,
         button="depth",
@@ -148,7 +148,9 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
 
         config = self._config()
         if not config or not 0 < number <= len(config.rules):
-            raise UserError(phrase("/depth shows the numbers of your rules: /depth forget N."))
+            raise UserError(
+                phrase("Usage: /depth forget N. /depth shows the numbers of your rules.")
+            )
         self._file.change(lambda data: without_rule(data, config.rules[number - 1]))
 
     def _switch(self, name: str, *, is_on: bool) -> None:
@@ -156,7 +158,7 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
         from modules.depth.person_config import off_item, with_item, without_off
 
         if name not in [rule.name for rule in (*WORD_RULES, *RULES)]:
-            raise UserError(phrase("There is no rule {name!r}; /depth lists them.", name=name))
+            raise UserError(phrase("Unknown rule {name!r}. /depth lists the rules.", name=name))
         config = self._config()
         is_off = config is not None and name in config.off
         if is_on and is_off:
@@ -177,10 +179,10 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
             rows.append((name, DEPTH_LABELS[rule.depth], rule.about))
         rows.append(("", DEPTH_LABELS["standard"], phrase("Everything else")))
         for text in config.unknown if config else ():
-            rows.append((phrase("no rule"), "", text))
+            rows.append((phrase("invalid rule"), "", text))
         rows.append((phrase("Your rules"), "", str(self._file.path)))
         return TableCard(
-            self._title(), tuple(rows), (phrase("rule"), phrase("depth"), phrase("which lines"))
+            self._title(), tuple(rows), (phrase("rule"), phrase("depth"), phrase("matching lines"))
         )
 
     def _title(self) -> Phrase:
@@ -239,6 +241,6 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
 
 def _how_to_say() -> Phrase:
     return phrase(
-        "Say /depth deep (or auto, brief, standard), /depth add deep: WORDS, /depth forget N, or "
-        "/depth off RULE."
+        "Usage: /depth deep (or auto, brief, standard), /depth add deep: WORDS, /depth "
+        "forget N, or /depth off RULE."
     )

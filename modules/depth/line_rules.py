@@ -243,19 +243,19 @@ WORD_RULES = (
     Rule(
         "words-deep",
         "deep",
-        phrase("The line says so: “think hard”, “in depth”, “take your time”, “deep: …”"),
+        phrase("Asked for: “think hard”, “in depth”, “take your time”, “deep: …”"),
         _SAYS_DEEP.is_in,
     ),
     Rule(
         "words-brief",
         "brief",
-        phrase("The line says so: “briefly”, “in one sentence”, “brief: …”"),
+        phrase("Asked for: “briefly”, “in one sentence”, “brief: …”"),
         _SAYS_BRIEF.is_in,
     ),
     Rule(
         "words-standard",
         "standard",
-        phrase("The line says so: “standard: …”"),
+        phrase("Asked for: “standard: …”"),
         _SAYS_STANDARD.is_in,
     ),
 )
@@ -263,13 +263,13 @@ RULES = (
     Rule(
         "courtesies",
         "social",
-        phrase("Nothing but thanks, a greeting, a goodbye or praise"),
+        phrase("Only thanks, a greeting, a goodbye or praise"),
         lambda text: how_social(text) != "no",
     ),
     Rule(
         "big-change",
         "deep",
-        phrase("A change of the whole: rewrite, migrate, redesign, “refactor the entire …”"),
+        phrase("A change of everything: rewrite, migrate, redesign, “refactor the entire …”"),
         _BIG_CHANGE.is_in,
     ),
     Rule(
@@ -281,7 +281,7 @@ RULES = (
     Rule(
         "question",
         "brief",
-        phrase("One simple question that asks for no change: what, where, which, how many"),
+        phrase("A simple question without a change: what, where, which, how many"),
         is_simple_question,
     ),
 )

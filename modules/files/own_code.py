@@ -157,9 +157,9 @@ def _copy_in_place(path: Path, status: os.stat_result) -> None:
 def _refusal(project: str, loaded: str) -> UserError:
     return UserError(
         phrase(
-            "{path} cannot be the project: Onefold itself is loaded from {loaded}, and never "
-            "changes what it is loaded from. Choose another folder, open another copy of it, or "
-            "start it with another Python, or without PYTHONPATH (python3 -E).",
+            "{path} cannot be the project: Onefold itself is running from {loaded} and never "
+            "changes its own code. Choose another folder, open another copy, or start "
+            "Onefold with another Python or without PYTHONPATH (python3 -E).",
             path=visible(project),
             loaded=visible(loaded),
         )

@@ -108,7 +108,7 @@ def _read_part(
 def _range_phrase(first: int, last: int, count: int) -> Phrase:
     """Say for people which of *count* lines were read."""
     if last - first + 1 == count:
-        return phrase("1 line") if count == 1 else phrase("{n} lines", n=count)
+        return phrase("1 line") if count == 1 else phrase("{n:,} lines", n=count)
     if first == last:
         return phrase("line {first} of {count}", first=first, count=count)
     return phrase("lines {first}-{last} of {count}", first=first, last=last, count=count)

@@ -42,7 +42,7 @@ class FilePreviews:
         try:
             return intent(**arguments)
         except ToolError as error:
-            title = phrase("As things are, this would fail: {why}", why=error.message)
+            title = phrase("This would fail: {why}", why=error.message)
             return TextCard(title, format_arguments(arguments))
 
     def create_file(self, path: str, content: str, overwrite: bool = False) -> Card:
@@ -65,7 +65,7 @@ class FilePreviews:
 
     def rename_file(self, path: str, new_path: str) -> Card:
         old, new = visible(self._project.resolve(path)), visible(self._project.resolve(new_path))
-        note = phrase("Becomes {path}; what is in it stays.", path=new)
+        note = phrase("Renamed to {path}; the content stays the same.", path=new)
         return DiffCard(old, f"@@ -1 +1 @@\n-{old}\n+{new}", 0, 0, note)
 
     def delete_file(self, path: str) -> Card:
@@ -74,9 +74,9 @@ class FilePreviews:
         try:
             text = TextFile.decode(data).text
         except NotText as error:
-            what = phrase("{path} would be gone.", path=visible(name))
+            what = phrase("{path} will be deleted.", path=visible(name))
             return TextCard(what, _binary_description(error.kind, len(data)))
-        return _diff_card(visible(name), text, "", phrase("The file would be gone."))
+        return _diff_card(visible(name), text, "", phrase("The file will be deleted."))
 
     def delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
         from modules.files.listing import FolderListing  # for calls only
@@ -87,8 +87,8 @@ class FilePreviews:
 
 def _binary_description(kind: Text, count: int) -> Phrase:
     if count == 1:
-        return phrase("It is no text but {kind}, 1 byte.", kind=kind)
-    return phrase("It is no text but {kind}, {n} bytes.", kind=kind, n=count)
+        return phrase("Not text: {kind}, 1 byte", kind=kind)
+    return phrase("Not text: {kind}, {n:,} bytes", kind=kind, n=count)
 
 
 def _diff_card(name: str, before: str, after: str, note: Text) -> DiffCard:

@@ -80,7 +80,7 @@ class Project:
         self.own_code = own_code or OwnCode()
         shown = visible(str(root))
         if self.is_whole_disk and not may_be_whole_disk:
-            raise UserError(phrase("The project cannot be the whole disk; choose a folder."))
+            raise UserError(phrase("The project cannot be the whole disk. Choose a folder."))
         try:
             own_paths = (*self.own_code.paths, *self.own_code.links)
             self._folder = WritableFolder(self.root, hidden=hidden, own_paths=own_paths)
@@ -93,7 +93,7 @@ class Project:
         except OSError as error:
             reason = error.strerror or str(error)
             raise UserError(
-                phrase("The project folder {path} cannot be read: {why}.", path=shown, why=reason)
+                phrase("Cannot read the project folder {path}: {why}.", path=shown, why=reason)
             ) from None
         self.name = visible(self.root.name) or "/"
 

@@ -94,8 +94,8 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         if not hooks.are_wanted:
             return message, [
                 phrase(
-                    "The repository's hooks ({names}) did not run; git_hooks = true in config.toml "
-                    "has them run in the sandbox.",
+                    "The repository's hooks ({names}) did not run. To run them in the "
+                    "sandbox, set git_hooks = true in config.toml.",
                     names=joined,
                 )
             ]

@@ -75,7 +75,7 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
             if status is None:
                 return None
             if not stat.S_ISREG(status.st_mode):
-                return _unreadable(PROJECT_FILE, phrase("it is no file of its own"))
+                return _unreadable(PROJECT_FILE, phrase("it is not a regular file"))
             from modules.hooks.files import MAX_BYTES, parsed
 
             data = self._project.read_bytes(PROJECT_FILE, MAX_BYTES)
@@ -140,8 +140,8 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
     def _question(self, file: HookFile) -> Question:
         weakness = self._terminal_ops.weak_sandbox_reason()
         why = phrase(
-            "May these hooks of the project run in the sandbox, around calls and at the end of "
-            "tasks? You are asked once about this content."
+            "Allow these project hooks to run in the sandbox, around calls and at the end of "
+            "tasks? You are asked once, until their content changes."
         )
         if weakness:
             why = phrase("{why} {weakness}", why=why, weakness=weakness)
@@ -155,15 +155,15 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
         self._consent.take(file.digest, answer)
         match answer:
             case "yes":
-                return phrase("The hooks of the project run from now on.")
+                return phrase("The project's hooks are enabled.")
             case "no":
-                return phrase("The hooks of the project do not run. /hooks allow takes that back.")
+                return phrase("The project's hooks are disabled. /hooks allow enables them.")
             case "allowed":
-                return phrase("The hooks of the project run in this session.")
+                return phrase("The project's hooks are enabled for this session.")
             case "nobody":
                 return phrase(
-                    "Nobody was there to say yes: the hooks of the project do not run. A yes in a "
-                    "dialogue lasts; --approve all holds for once."
+                    "The project's hooks did not run: no one was there to approve them. "
+                    "Approve them once in a session, or use --approve all for this run."
                 )
 
     # --- what the person is told -----------------------------------------------------------------
@@ -177,7 +177,7 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         for file in self._read():
             count = phrase(
-                "{path}, {n} in all: {state}",
+                "{path} ({n}): {state}",
                 path=visible(file.path),
                 n=len(file.hooks),
                 state=self._state(file),
@@ -188,31 +188,31 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
 
     def _state(self, file: HookFile) -> Phrase:
         if self._may_run(file):
-            return phrase("they run")
+            return phrase("enabled")
         if self._consent.is_refused(file.digest):
-            return phrase("you said no; /hooks allow takes that back")
-        return phrase("not confirmed; /hooks allow does that")
+            return phrase("disabled by you; /hooks allow enables them")
+        return phrase("not approved; /hooks allow approves them")
 
-    @command("/hooks [allow]", "List the hooks; allow confirms those of the project.")
+    @command("/hooks [allow]", "List the hooks; “allow” approves the project's.")
     def hooks(self, argument: str) -> Card:
         self._files = None
         if argument not in ("", "allow"):
-            raise UserError(phrase("Say /hooks, or /hooks allow."))
+            raise UserError(phrase("Usage: /hooks or /hooks allow."))
         if argument == "allow":
             self._allow()
         rows = [row for file in self._found() for row in self._rows(file)]
         if not rows:
             places = phrase(
-                "There are none. Yours belong in {own}, those of the project in {path}.",
+                "No hooks yet. Put yours in {own}, the project's in {path}.",
                 own=str(self._own),
                 path=PROJECT_FILE,
             )
             return TextCard(phrase("Hooks"), places)
         columns = (
-            phrase("At"),
+            phrase("Event"),
             phrase("Tools"),
             phrase("Command"),
-            phrase("From"),
+            phrase("Source"),
             phrase("State"),
         )
         return TableCard(phrase("Hooks"), tuple(rows), columns)
@@ -231,7 +231,7 @@ class Hooks(Feature, PreparesTurns, AsksPerson, ProvidesStatus, ProvidesWarnings
         if file.problem:
             yield "", "", "", path, file.problem
         for event in file.unknown:
-            yield event, "", "", path, phrase("never comes here")
+            yield event, "", "", path, phrase("not supported")
 
 
 def _unreadable(path: str, why: Text, *, is_own: bool = False) -> HookFile:
@@ -244,17 +244,17 @@ def _problem_of(file: HookFile) -> Phrase | None:
     if not file.problem:
         return None
     path = visible(file.path)
-    return phrase("The hooks in {path} do not run: {why}.", path=path, why=file.problem)
+    return phrase("The hooks in {path} are disabled: {why}.", path=path, why=file.problem)
 
 
 def _unknown(file: HookFile) -> Phrase:
     events = ", ".join(file.unknown)
-    return phrase("{path}: these never come here: {events}", path=visible(file.path), events=events)
+    return phrase("{path}: unsupported events: {events}", path=visible(file.path), events=events)
 
 
 def _problem(hook: Hook, why: Phrase) -> Phrase:
     shown = visible(clean(hook.command))[:60]
-    return phrase("The hook {command} did not count: {why}", command=shown, why=why)
+    return phrase("The hook {command} was ignored: {why}", command=shown, why=why)
 
 
 def _note(file: HookFile, note: str) -> str:

@@ -79,10 +79,10 @@ def _events(data: bytes) -> Mapping[str, Any]:
     try:
         document = read_json(data)
     except ValueError as error:
-        raise UserError(phrase("it is no JSON: {why}", why=str(error))) from None
+        raise UserError(phrase("it is not valid JSON: {why}", why=str(error))) from None
     events = document.get("hooks") if isinstance(document, dict) else None
     if not isinstance(events, dict):
-        raise UserError(phrase('it has no object "hooks"'))
+        raise UserError(phrase('it has no "hooks" object'))
     return events
 
 
@@ -91,7 +91,7 @@ def _hooks(events: Mapping[str, Any]) -> Iterator[Hook]:
         for number, group in enumerate(_list(events.get(event, []), event), 1):
             place = f"{event} {number}"
             if not isinstance(group, dict):
-                raise UserError(phrase("{place} is no object", place=place))
+                raise UserError(phrase("{place} must be an object", place=place))
             matcher = _matcher(group.get("matcher", ""), place)
             for entry in _list(group.get("hooks"), f"{place}, hooks"):
                 yield _hook(event, matcher, entry, place)
@@ -99,13 +99,13 @@ def _hooks(events: Mapping[str, Any]) -> Iterator[Hook]:
 
 def _list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
-        raise UserError(phrase("{place} is no list", place=place))
+        raise UserError(phrase("{place} must be a list", place=place))
     return value
 
 
 def _hook(event: HookEvent, matcher: str, entry: Any, place: str) -> Hook:
     if not isinstance(entry, dict) or entry.get("type") != "command":
-        raise UserError(phrase('{place}: only hooks of the type "command" are known', place=place))
+        raise UserError(phrase('{place}: only hooks of type "command" are supported', place=place))
     command = entry.get("command")
     if not isinstance(command, str) or not command.strip() or "\0" in command:
         raise UserError(phrase("{place}: a hook needs a command", place=place))
@@ -113,7 +113,11 @@ def _hook(event: HookEvent, matcher: str, entry: Any, place: str) -> Hook:
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not is_number or not 0 < seconds <= MAX_SECONDS:
         raise UserError(
-            phrase("{place}: timeout is a number of seconds, up to {n}", place=place, n=MAX_SECONDS)
+            phrase(
+                "{place}: timeout must be a number of seconds, up to {n:,}",
+                place=place,
+                n=MAX_SECONDS,
+            )
         )
     return Hook(event, matcher, command.encode("utf-8", "replace").decode(), seconds)
 
@@ -121,7 +125,7 @@ def _hook(event: HookEvent, matcher: str, entry: Any, place: str) -> Hook:
 def _matcher(matcher: Any, place: str) -> str:
     """Return *matcher* where it is a pattern that takes no time to speak of."""
     if not isinstance(matcher, str):
-        raise UserError(phrase("{place}: matcher is no text", place=place))
+        raise UserError(phrase("{place}: matcher must be text", place=place))
     if matcher in ("", "*"):
         return matcher
     plain = _ESCAPED.sub("x", matcher)
@@ -132,6 +136,6 @@ def _matcher(matcher: Any, place: str) -> str:
         re.compile(matcher)
     except (re.error, OverflowError, RecursionError) as error:
         raise UserError(
-            phrase("{place}: matcher is no pattern: {why}", place=place, why=str(error))
+            phrase("{place}: matcher is not a valid pattern: {why}", place=place, why=str(error))
         ) from None
     return matcher

@@ -80,13 +80,13 @@ def run_hook(hook: Hook, given: Mapping[str, Any], run: RunHook) -> HookAnswer:
 
 def _answer(result: Result, mark: str) -> HookAnswer:
     if result.exit_reason == "timed out":
-        return HookAnswer(problem=phrase("the time was up"))
+        return HookAnswer(problem=phrase("timed out"))
     words = result.whole.rpartition(f"\n{mark} ")[2].split()
     try:
         code, output, errors = int(words[0]), _decoded(words[1]), _decoded(words[2])
     except (IndexError, ValueError):
         is_stopped = result.exit_reason == "stopped"
-        return HookAnswer(problem=None if is_stopped else phrase("it came to no end of its own"))
+        return HookAnswer(problem=None if is_stopped else phrase("it did not finish"))
     return _said(code, output, errors)
 
 
@@ -111,11 +111,11 @@ def _said(code: int, output: str, errors: str) -> HookAnswer:
             values = read_json(output)
         except ValueError:
             if code == 0:
-                return HookAnswer(problem=phrase("its answer is no JSON"))
+                return HookAnswer(problem=phrase("its answer is not valid JSON"))
             values = {}
     decision = values.get("decision")
     if decision not in (None, "allow", "approve", "deny", "block"):
-        return HookAnswer(problem=phrase("its decision is neither allow nor deny"))
+        return HookAnswer(problem=phrase("its decision must be allow or deny"))
     denies = code == _DENIES or decision in ("deny", "block")
     reason = _text(values.get("reason")) or (errors if code == _DENIES else "")
     note = _line(_text(values.get("note")), _MAX_NOTE)

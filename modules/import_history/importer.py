@@ -38,7 +38,7 @@ class ImportReport:
     def report(self) -> Iterator[Phrase]:
         """Yield a line about the session and one about each kind of repair."""
         yield phrase(
-            "Brought in as session {session}: messages: {messages}, turns: {turns}.",
+            "Imported as session {session}: {messages:,} messages, {turns:,} turns.",
             session=self.session,
             messages=self.messages,
             turns=self.turns,
@@ -46,7 +46,7 @@ class ImportReport:
         for repair in Repair:
             if numbers := self.history.repairs.get(repair):
                 yield phrase(
-                    "Mended: {what}: {n} (message {numbers})",
+                    "Repaired: {what}: {n:,} (message {numbers})",
                     what=repair.value,
                     n=len(numbers),
                     numbers=_number_list(numbers),

@@ -32,7 +32,7 @@ def read_messages(path: Path) -> Sequence[Any]:
 def no_conversation(path: Path) -> UserError:
     return UserError(
         phrase(
-            "There is no conversation in {path}: a list of messages with a “role” is needed.",
+            "No conversation found in {path}: it needs a list of messages with a “role”.",
             path=str(path),
         )
     )
@@ -42,11 +42,11 @@ def _read(path: Path) -> bytes:
     try:
         stat_result = path.stat()
         if not stat.S_ISREG(stat_result.st_mode):
-            raise UserError(phrase("{path} is no file.", path=str(path)))
+            raise UserError(phrase("{path} is not a file.", path=str(path)))
         if stat_result.st_size > MAX_FILE_BYTES:
             raise UserError(
                 phrase(
-                    "{path} is too large to be brought in: {size} MB; at most {most} MB can be.",
+                    "{path} is too large to import: {size} MB (limit: {most} MB).",
                     path=str(path),
                     size=stat_result.st_size // 1_000_000,
                     most=MAX_FILE_BYTES // 1_000_000,
@@ -55,9 +55,7 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise UserError(
-            phrase("{path} cannot be read: {why}.", path=str(path), why=reason)
-        ) from None
+        raise UserError(phrase("Cannot read {path}: {why}.", path=str(path), why=reason)) from None
 
 
 def _decode(path: Path, data: bytes) -> str:
@@ -68,7 +66,7 @@ def _decode(path: Path, data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise UserError(phrase("{path} is no text.", path=str(path)))
+    raise UserError(phrase("{path} is not text.", path=str(path)))
 
 
 def _parse(path: Path, text: str) -> Any:
@@ -81,7 +79,9 @@ def _parse(path: Path, text: str) -> Any:
         raise _no_json(path, error, text) from None
     except (ValueError, RecursionError) as error:  # a number of too many digits; too deep
         reason = str(error)
-        raise UserError(phrase("{path} is no JSON: {why}.", path=str(path), why=reason)) from None
+        raise UserError(
+            phrase("{path} is not valid JSON: {why}.", path=str(path), why=reason)
+        ) from None
 
 
 def _json_lines(text: str) -> list[Any] | None:
@@ -100,14 +100,14 @@ def _no_json(path: Path, error: json.JSONDecodeError, text: str) -> UserError:
     if is_at_end and text.lstrip().startswith(("[", "{")):
         return UserError(
             phrase(
-                "{path} breaks off in line {line}: the end of it is missing.",
+                "{path} is incomplete: it ends in line {line}.",
                 path=str(path),
                 line=error.lineno,
             )
         )
     return UserError(
         phrase(
-            "{path} is no JSON: {why} in line {line}, column {column}.",
+            "{path} is not valid JSON: {why} in line {line}, column {column}.",
             path=str(path),
             why=error.msg,
             line=error.lineno,

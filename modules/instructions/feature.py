@@ -190,8 +190,8 @@ class Instructions(
 
     def _question(self, file: InstructionFile, reason: Text) -> Question:
         why = phrase(
-            "May the model follow these instructions? {reason} They cannot change what you are "
-            "asked about. You are asked once about this content.",
+            "Let the model follow these instructions? {reason} They cannot change what you "
+            "are asked about. You are asked once, until their content changes.",
             reason=reason,
         )
         return Question(
@@ -223,7 +223,11 @@ class Instructions(
             if judged.verdict == "told":
                 rows.append((label, _tokens(judged.file.shown_path, judged.file.told())))
             elif judged.why:
-                why = phrase("{path}: not told: {why}", path=judged.file.shown_path, why=judged.why)
+                why = phrase(
+                    "{path}: not sent to the model: {why}",
+                    path=judged.file.shown_path,
+                    why=judged.why,
+                )
                 rows.append((label, why))
         return rows
 

@@ -32,14 +32,14 @@ class Init(Feature, BindsToSession):
 
     @command(
         "/init [follow|replace]",
-        "Write a short AGENTS.md; follow confirms those that are here.",
+        "Write a short AGENTS.md; “follow” approves the existing ones.",
         changes_files=True,
     )
     def init(self, argument: str) -> Card | CommandAnswered:
         if argument == "follow":
             return self._follow()
         if argument not in ("", "replace"):
-            raise UserError(phrase("Say /init, /init replace or /init follow."))
+            raise UserError(phrase("Usage: /init, /init replace or /init follow."))
         from modules.instructions.draft import draft  # every start loads this file
 
         text = draft(self._project)
@@ -47,15 +47,15 @@ class Init(Feature, BindsToSession):
         before = self._project.read_text(AGENTS_FILE).text if is_there else ""
         if argument == "replace" or not is_there:
             return self._write(f"{name_of(self.init)} {argument}".strip(), text, before)
-        note = phrase("It is there already and was left alone; /init replace writes this.")
+        note = phrase("The file already exists and was not changed; /init replace writes this.")
         diff = text_diff(before, text)
         return DiffCard(AGENTS_FILE, diff.diff, diff.added, diff.removed, note)
 
     def _follow(self) -> Card:
         paths = self._instructions.confirm_all()
         if not paths:
-            return TextCard(phrase("There is nothing that is not followed."))
-        title = phrase("The model follows them from now on.")
+            return TextCard(phrase("All instructions are already followed."))
+        title = phrase("The model now follows them.")
         return TableCard(title, tuple((path,) for path in paths))
 
     def _write(self, line: str, text: str, before: str) -> CommandAnswered:
@@ -70,7 +70,7 @@ class Init(Feature, BindsToSession):
             self._recorder.after_call(call_id, turn)
         self._instructions.confirm(AGENTS_FILE)
         diff = text_diff(before, text)
-        note = phrase("The model follows it from the next message on. /undo takes it back.")
+        note = phrase("The model follows it starting with the next message. /undo removes it.")
         card = DiffCard(AGENTS_FILE, diff.diff, diff.added, diff.removed, note)
         if handle:
             handle.record(ShellResult(call_id, line, "", "done", card, 0.0, is_private=True))

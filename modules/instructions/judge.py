@@ -55,8 +55,8 @@ class Judge:
         if answer == "confirmed" or file.digest in self._allowed:
             return Judged(file, "told")
         if answer == "refused":
-            return Judged(file, "refused", phrase("you said no; /init follow takes them"))
-        why = phrase("A call of the model has written it.")
+            return Judged(file, "refused", phrase("declined by you; /init follow approves them"))
+        why = phrase("It was written by a call of the model.")
         reason = why if answer == "written" else self._reason(file)
         if reason is None:
             self._consents.set(file.digest, "confirmed")
@@ -67,7 +67,7 @@ class Judge:
         if file.digest in self._written_now:
             return Judged(file, "written", phrase("you will be asked about them"))
         if file.digest in self._unanswered:
-            return Judged(file, "unanswered", phrase("nobody has confirmed them"))
+            return Judged(file, "unanswered", phrase("not approved yet"))
         return Judged(file, "ask", reason)
 
     def _reason(self, file: InstructionFile) -> Phrase | None:
@@ -77,7 +77,7 @@ class Judge:
 
             self._reasons[key] = foreign_reason(self._root, file)
         if self._may_be_programs and not self._reasons[key]:
-            return phrase("A program in the background may have written it.")
+            return phrase("It may have been written by a background program.")
         return self._reasons[key]
 
     def take_answer(self, file: InstructionFile, answer: Answer) -> Phrase:
@@ -85,18 +85,18 @@ class Judge:
         match answer:
             case "yes":
                 self._consents.set(file.digest, "confirmed")
-                return phrase("The model follows them from now on.")
+                return phrase("The model now follows them.")
             case "no":
                 self._consents.set(file.digest, "refused")
-                return phrase("The model is not told of them. /init follow takes that back.")
+                return phrase("The model does not follow them. /init follow approves them.")
             case "allowed":
                 self._allowed.add(file.digest)
                 return phrase("The model follows them in this session.")
             case "nobody":
                 self._unanswered.add(file.digest)
                 return phrase(
-                    "Nobody was there to say yes: to the model it is a file like any other. A yes "
-                    "in a dialogue lasts; --approve all holds for once."
+                    "The instructions are not followed: no one was there to approve them. "
+                    "Approve them once in a session, or use --approve all for this run."
                 )
 
     def note_written(self, files: Iterable[InstructionFile]) -> None:

@@ -26,7 +26,7 @@ def foreign_reason(root: Path, file: InstructionFile) -> Phrase | None:
     """Return why *file* of the project *root* may come from somebody else, None where nothing
     says so."""
     if file.leads_elsewhere:
-        return phrase("It is a link to a file that calls of the model may write.")
+        return phrase("It is a link to a file that the model can write.")
     if file.owner != os.getuid():
         return phrase("It belongs to another user of this machine.")
     tree = find_work_tree((root / file.path).parent)
@@ -40,7 +40,7 @@ def foreign_reason(root: Path, file: InstructionFile) -> Phrase | None:
             return None
         if git and not file.is_link and not _is_committed(git, root, file):
             return None
-    return phrase("It is part of a repository that others write to as well.")
+    return phrase("It is part of a repository that others can write to.")
 
 
 def _is_committed(git: IsolatedGit, root: Path, file: InstructionFile) -> bool:

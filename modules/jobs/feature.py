@@ -397,7 +397,7 @@ class Jobs(
 
     @command(
         "/jobs [N|stop [N]]",
-        "Show what runs in the background, the end of one's output, or stop it.",
+        "Show the background jobs, the last output of one, or stop them.",
         is_concurrent=True,
         belongs_to_session=True,
         button="background",
@@ -414,25 +414,25 @@ class Jobs(
                 job = self._numbered(number)
                 return TextCard(state_for_person(job), job.tail(_TAIL))
             case _:
-                raise UserError(phrase("Say /jobs, /jobs 1, /jobs stop or /jobs stop 1."))
+                raise UserError(phrase("Usage: /jobs, /jobs 1, /jobs stop or /jobs stop 1."))
 
     def _numbered(self, word: str) -> BackgroundJob:
         number = parse_number(word)
         if number is None or number not in self._jobs:
-            raise UserError(phrase("There is no job {n}; /jobs shows them.", n=word))
+            raise UserError(phrase("No job {n}; /jobs lists them.", n=word))
         return self._jobs[number]
 
     def _stopped(self, jobs: Sequence[BackgroundJob]) -> Card:
         for job in jobs:
             job.stop()
         if not jobs:
-            return TextCard(phrase("Nothing is running in the background."))
+            return TextCard(phrase("No background jobs."))
         return self._table(jobs)
 
     def _table(self, jobs: Sequence[BackgroundJob] | None = None) -> Card:
         jobs = self._known() if jobs is None else jobs
         if not jobs:
-            return TextCard(phrase("Nothing is running in the background."))
+            return TextCard(phrase("No background jobs."))
         rows: list[tuple[Text, ...]] = []
         for job in jobs:
             rows.append(row_for_person(job))
@@ -465,10 +465,12 @@ class Jobs(
     def on_turn_finished(self) -> None:
         numbers = ", ".join(str(job.number) for job in self._running())
         if numbers and self.ends_with_task:
-            self._news.tell_person_later(phrase("Jobs that end now, with the task: {n}", n=numbers))
+            self._news.tell_person_later(
+                phrase("Background jobs ended with the task: {n}", n=numbers)
+            )
         elif numbers and self._stop.is_set():
             self._news.tell_person_later(
-                phrase("Stopping a task stops no job. Still running: {n}; see /jobs.", n=numbers)
+                phrase("Background jobs keep running: {n}. See /jobs.", n=numbers)
             )
 
     def on_session_changed(self, session: str) -> None:  # noqa: ARG002 - whichever it is

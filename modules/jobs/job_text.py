@@ -45,7 +45,7 @@ def state_for_person(job: BackgroundJob) -> Phrase:
     if job.is_running:
         return phrase("job {n} is running", n=job.number)
     if job.result is None:
-        return job.failure or phrase("it could not be run to its end")
+        return job.failure or phrase("it could not finish")
     if job.result.exit_reason == "stopped":
         return phrase("job {n} was stopped", n=job.number)
     ending = ending_for_person(job.result)
@@ -71,7 +71,7 @@ def _short_state(job: BackgroundJob) -> Text:
     if job.is_running:
         return phrase("running with a terminal") if job.terminal else phrase("running")
     if job.result is None:
-        return job.failure or phrase("it could not be run to its end")
+        return job.failure or phrase("it could not finish")
     if job.result.exit_reason == "stopped":
         return phrase("stopped")
     if job.result.exit_code:

@@ -116,10 +116,10 @@ def _tables(data: bytes) -> dict[str, Any]:
     try:
         values = read_json(data) if data.strip() else {}
     except ValueError as error:
-        raise ConfigError(phrase("it is no JSON: {why}", why=str(error))) from None
+        raise ConfigError(phrase("it is not valid JSON: {why}", why=str(error))) from None
     servers = values.get("mcpServers", {}) if isinstance(values, dict) else None
     if not isinstance(servers, dict):
-        raise ConfigError(phrase('it has no object "mcpServers"'))
+        raise ConfigError(phrase('it has no "mcpServers" object'))
     return servers
 
 
@@ -138,7 +138,7 @@ def _parsed(name: str, table: _Table, digest: str, is_own: bool) -> ServerConfig
     own_keys = [key for key in _OWN_KEYS if key in table.values]
     if own_keys and not is_own:
         raise ConfigError(
-            phrase("“{key}” counts only in your own {file}", key=own_keys[0], file=OWN_FILE)
+            phrase("“{key}” only works in your own {file}", key=own_keys[0], file=OWN_FILE)
         )
     if not is_own and not _PROJECT_NAME.fullmatch(name):
         raise ConfigError(
@@ -146,10 +146,10 @@ def _parsed(name: str, table: _Table, digest: str, is_own: bool) -> ServerConfig
         )
     command, url = table.text("command"), table.text("url")
     if bool(command) == bool(url):
-        raise ConfigError(phrase("a server has either “command” or “url”"))
+        raise ConfigError(phrase("a server needs either “command” or “url”"))
     if table.text("type") == "sse":
         raise ConfigError(
-            phrase("the transport “sse” is gone from MCP; use its address for “http”")
+            phrase("MCP no longer has the “sse” transport; use the server's “http” address")
         )
     if url:
         _check_address(url)
@@ -191,52 +191,58 @@ class _Table:
     def texts(self, key: str) -> tuple[str, ...]:
         values = self.values.get(key, [])
         if not isinstance(values, list):
-            raise ConfigError(phrase("“{key}” is a list of texts", key=key))
+            raise ConfigError(phrase("“{key}” must be a list of texts", key=key))
         return tuple(self._text(key, value) for value in values)
 
     def mapping(self, key: str) -> dict[str, str]:
         values = self.values.get(key) or {}
         if not isinstance(values, dict):
-            raise ConfigError(phrase("“{key}” is an object of texts", key=key))
+            raise ConfigError(phrase("“{key}” must be an object of texts", key=key))
         for name in values:
             if not re.fullmatch(r"[A-Za-z_][\w-]*", name):
-                raise ConfigError(phrase("“{name}” in “{key}” is no name", name=name, key=key))
+                raise ConfigError(
+                    phrase("“{name}” in “{key}” is not a valid name", name=name, key=key)
+                )
         return {name: self._text(key, value) for name, value in values.items()}
 
     def flag(self, key: str, *, default: bool = False) -> bool:
         value = self.values.get(key, default)
         if not isinstance(value, bool):
-            raise ConfigError(phrase("“{key}” is true or false", key=key))
+            raise ConfigError(phrase("“{key}” must be true or false", key=key))
         return value
 
     def seconds(self) -> int:
         value = self.values.get("timeout", _SECONDS)
         is_number = isinstance(value, int) and not isinstance(value, bool)
         if not (is_number and 1 <= value <= _MAX_SECONDS):
-            raise ConfigError(phrase("“timeout” is a number of seconds up to {n}", n=_MAX_SECONDS))
+            raise ConfigError(
+                phrase("“timeout” must be a number of seconds up to {n:,}", n=_MAX_SECONDS)
+            )
         return int(value)
 
     def hosts(self) -> tuple[str, ...]:
         hosts = self.texts("network")
         for host in hosts:
             if not re.fullmatch(r"[\w-]+(\.[\w-]+)*", host):
-                raise ConfigError(phrase("“{host}” in “network” is no host name", host=host))
+                raise ConfigError(
+                    phrase("“{host}” in “network” is not a valid host name", host=host)
+                )
         return hosts
 
     def risks(self) -> dict[str, Risk]:
         value = self.values.get("risk", {})
         risks = {"": value} if isinstance(value, str) else value
         if not isinstance(risks, dict):
-            raise ConfigError(phrase("“risk” is one, or an object of tools and risks"))
+            raise ConfigError(phrase("“risk” must be a risk, or an object of tools and risks"))
         try:
             return {tool: Risk(risk) for tool, risk in risks.items()}
         except ValueError:
             allowed = ", ".join(Risk)
-            raise ConfigError(phrase("“risk” is one of {allowed}", allowed=allowed)) from None
+            raise ConfigError(phrase("“risk” must be one of {allowed}", allowed=allowed)) from None
 
     def _text(self, key: str, value: object) -> str:
         if not isinstance(value, str) or "\0" in value:
-            raise ConfigError(phrase("“{key}” has something that is no text", key=key))
+            raise ConfigError(phrase("“{key}” contains something that is not text", key=key))
         return value if self.is_literal else "".join(self._parts(value))
 
     def _parts(self, text: str) -> Iterator[str]:
@@ -247,13 +253,13 @@ class _Table:
             if self.variables is None:
                 raise ConfigError(
                     phrase(
-                        "{variable} is filled in only in your own {file}; copy the server there",
+                        "{variable} only works in your own {file}; copy the server there",
                         variable=visible(found[0]),
                         file=OWN_FILE,
                     )
                 )
             if found[1] not in self.variables and found[2] is None:
-                raise ConfigError(phrase("there is no variable {name}", name=found[1]))
+                raise ConfigError(phrase("the variable {name} is not set", name=found[1]))
             yield self.variables.get(found[1], found[2] or "")
         yield text[end:]
 
@@ -265,7 +271,7 @@ def _check_address(url: str) -> None:
     except ValueError:
         is_good = False
     if not is_good:
-        raise ConfigError(phrase("“url” is no address with http:// or https://"))
+        raise ConfigError(phrase("“url” must be an address that starts with http:// or https://"))
 
 
 def _without_query(url: str) -> str:

@@ -263,8 +263,8 @@ class McpServers(
 
     def _project_question(self, servers: Servers, digest: str) -> Question:
         why = phrase(
-            "May these MCP servers of the project be started? Programs run in the sandbox; what "
-            "the model calls there is asked about as usual. You are asked once about this content."
+            "Start these MCP servers of the project? Programs run in the sandbox, and their "
+            "tools ask as usual. You are asked once, until the file changes."
         )
 
         def take(answer: Answer) -> Phrase:
@@ -278,8 +278,8 @@ class McpServers(
         self._asked_to_sign_in.add(config.name)
         name = visible(config.name)
         why = phrase(
-            "The MCP server {name} at {host} wants you to sign in. Begin? You get a link to open; "
-            "the model sees nothing of it.",
+            "The MCP server {name} at {host} needs you to sign in. Sign in now? You get a "
+            "link to open; the model does not see it.",
             name=name,
             host=visible(urlsplit(config.url).netloc.rpartition("@")[2]),
         )
@@ -499,7 +499,7 @@ class McpServers(
 
     @command(
         "/mcp [NAME|restart NAME|sign-in NAME|sign-out NAME|allow]",
-        "Show the MCP servers, start one again, sign in or out, or allow those of the project.",
+        "Show the MCP servers, restart one, sign in or out, or allow the project's.",
         is_concurrent=True,
         completes="next_words",
     )
@@ -509,9 +509,9 @@ class McpServers(
             servers = self._found()
         if servers is None:
             return TextCard(
-                phrase("No MCP server is configured."),
+                phrase("No MCP servers configured."),
                 phrase(
-                    "They stand in {own}, or in {project} of the project.",
+                    "Configure them in {own}, or in the project's {project}.",
                     own=str(self._data.mcp_servers),
                     project=PROJECT_FILE,
                 ),
@@ -525,7 +525,7 @@ class McpServers(
             servers.restart(name.strip())
             return self._table(servers)
         if argument == "restart" and not servers.find(argument):
-            raise UserError(phrase("Say /mcp restart NAME; /mcp shows the names."))
+            raise UserError(phrase("Usage: /mcp restart NAME. /mcp lists the names."))
         if action in ("sign-in", "sign-out") and (name := name.strip()):
             is_in = action == "sign-in"
             said = servers.sign_in(name, Stop()) if is_in else servers.sign_out(name)
@@ -562,13 +562,13 @@ class McpServers(
             return phrase("not used: {why}", why=why)
         connection = servers.connection_of(config.name)
         if connection is None:
-            return phrase("starts when it is needed")
+            return phrase("starts when needed")
         if connection.failure:
             return phrase("failed: {why}", why=connection.failure)
         if not connection.is_alive:
-            return phrase("ended; it starts again when it is needed")
+            return phrase("stopped; restarts when needed")
         if connection.state == "starting":
-            return phrase("is starting")
+            return phrase("starting")
         return phrase("running, MCP {version}", version=connection.protocol)
 
     def _details(self, servers: Servers, name: str) -> Card:
@@ -579,7 +579,7 @@ class McpServers(
         whose = phrase("your editor") if config.is_given else whose
         rows: list[tuple[Text, ...]] = [
             (phrase("state"), self._state(servers, config), ""),
-            (phrase("from"), whose, config.place),
+            (phrase("source"), whose, config.place),
         ]
         from modules.mcp_client.tool_search import ToolSearch
         from modules.tool_switches import RISK_LABELS
@@ -591,7 +591,7 @@ class McpServers(
                 rows.append((tool.name, RISK_LABELS[tool.risk], in_list))
         connection = servers.connection_of(name)
         if connection and (said := connection.error_text):
-            rows.append((phrase("it wrote"), visible_body(said), ""))
+            rows.append((phrase("output"), visible_body(said), ""))
         return TableCard(phrase("MCP server {name}", name=visible(name)), tuple(rows))
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:

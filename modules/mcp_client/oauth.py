@@ -161,7 +161,7 @@ class SignIn:
             async with asyncio.timeout(SIGN_IN_SECONDS), RedirectListener() as listener:
                 await self._sign_in(listener)
         except TimeoutError:
-            raise ServerFailed(phrase("nobody signed in in time")) from None
+            raise ServerFailed(phrase("the sign-in timed out")) from None
         except (OAuthFlowError, ValidationError, httpx2.HTTPError, OSError) as error:
             said = visible(" ".join(str(error).split()))[:_MAX_SAID]
             raise ServerFailed(phrase("{said}", said=said or type(error).__name__)) from None
@@ -193,7 +193,9 @@ class SignIn:
         ):
             if await self._kept.get_tokens() is None:
                 status = response.status_code
-                raise ServerFailed(phrase("it asked for no sign-in (HTTP {status})", status=status))
+                raise ServerFailed(
+                    phrase("it does not need a sign-in (HTTP {status})", status=status)
+                )
 
     async def _check(self, request: httpx2.Request) -> None:
         await self._addresses.check(str(request.url))

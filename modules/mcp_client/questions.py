@@ -121,11 +121,11 @@ def _refusal(text: Text, field: Mapping[str, Any]) -> Phrase:
     """Return the question *text* anew, after what was wrong with the answer to it."""
     match field.get("type"):
         case "integer":
-            return phrase("That is no whole number. {question}", question=text)
+            return phrase("Enter a whole number. {question}", question=text)
         case "number":
-            return phrase("That is no number. {question}", question=text)
+            return phrase("Enter a number. {question}", question=text)
         case _:
-            return phrase("That is none of the choices. {question}", question=text)
+            return phrase("Choose one of the options. {question}", question=text)
 
 
 def _converted(text: str, field: Mapping[str, Any]) -> Value | None:

@@ -123,7 +123,7 @@ class Servers:
         try:
             return parse_config(data(), variables, is_own=is_own)
         except (ConfigError, UserError, ToolError) as error:
-            what = phrase("{path} counts for nothing: {why}.", path=path, why=error.message)
+            what = phrase("Ignored {path}: {why}.", path=path, why=error.message)
             self.problems.append(what)
             return []
 
@@ -160,8 +160,8 @@ class Servers:
         if config.is_own or self._consent.is_allowed(self._project_digest):
             return None
         if self._consent.is_refused(self._project_digest):
-            return phrase("you said no; /mcp allow takes that back")
-        return phrase("nobody has allowed it; /mcp allow does")
+            return phrase("declined by you; /mcp allow allows it")
+        return phrase("not allowed yet; /mcp allow allows it")
 
     def is_unanswered(self, config: ServerConfig) -> bool:
         """Return whether nothing but an answer of the person is missing for *config*."""
@@ -179,15 +179,15 @@ class Servers:
         self._consent.take(digest, answer)
         match answer:
             case "yes":
-                return phrase("Its servers are used from now on.")
+                return phrase("Its servers are enabled.")
             case "no":
-                return phrase("None of its servers is started. /mcp allow takes that back.")
+                return phrase("Its servers are disabled. /mcp allow enables them.")
             case "allowed":
-                return phrase("Its servers are used in this session.")
+                return phrase("Its servers are enabled for this session.")
             case "nobody":
                 return phrase(
-                    "Nobody was there to say yes: none of its servers is started. A yes in a "
-                    "dialogue lasts; --approve all holds for once."
+                    "Its servers were not started: no one was there to allow them. Allow "
+                    "them once in a session, or use --approve all for this run."
                 )
 
     def allow(self) -> None:

@@ -57,7 +57,7 @@ class SignIns:
         if file is None:
             raise UserError(
                 phrase(
-                    "Nobody signs in to {name}: it is a program, or has a token in “headers”.",
+                    "{name} needs no sign-in: it is a program, or has a token in “headers”.",
                     name=visible(config.name),
                 )
             )
@@ -142,4 +142,4 @@ def _failure(running: Future[None]) -> ServerFailed:
         return ServerFailed(error.message)
     if error is not None:
         raise error
-    return ServerFailed(phrase("it asked for no sign-in"))
+    return ServerFailed(phrase("it does not need a sign-in"))

@@ -68,6 +68,6 @@ class TokenFile:
         except OSError as error:
             why = error.strerror or str(error)
             raise UserError(
-                phrase("{path} cannot be removed: {why}.", path=str(self._path), why=why)
+                phrase("Cannot remove {path}: {why}.", path=str(self._path), why=why)
             ) from None
         return True

@@ -39,17 +39,17 @@ class OwnTools:
     def task_name(self) -> str:
         return self.do_task.__name__
 
-    @client_tool(Risk.WRITE, phrase("Take back what a call or task did."))
+    @client_tool(Risk.WRITE, phrase("Undo the changes of a call or task."))
     def undo(self, turn: Annotated[int | None, "its number; default: the last"] = None) -> Outcome:
         """Take back what the last call or task did to the files. Redo takes the undo back."""
         return self._command(UndoCommands.undo, _turn(turn))
 
-    @client_tool(Risk.WRITE, phrase("Take back an undo."))
+    @client_tool(Risk.WRITE, phrase("Redo what was undone."))
     def redo(self, turn: Annotated[int | None, "its number; default: the last"] = None) -> Outcome:
         """Take back the last undo, or make the changes of a turn again."""
         return self._command(UndoCommands.redo, _turn(turn))
 
-    @client_tool(Risk.READ, phrase("List what can be taken back."))
+    @client_tool(Risk.READ, phrase("List what can be undone."))
     def undo_list(self) -> Outcome:
         """List the calls that changed files, with the numbers of their turns."""
         return self._command(UndoCommands.undo, "list")

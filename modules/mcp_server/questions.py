@@ -51,7 +51,7 @@ def _schema(question: ApprovalAsked, translator: Translator) -> dict[str, Any]:
     if question.risk != "question":
         properties[REASON] = {
             "type": "string",
-            "title": say(phrase("Reason of a no, which the model reads")),
+            "title": say(phrase("Reason for refusing (the model reads it)")),
         }
     return {"type": "object", "properties": properties, "required": [ANSWER]}
 
@@ -61,9 +61,9 @@ def _label(question: ApprovalAsked) -> Phrase:
         case "question":
             return phrase("Answer")
         case "loop":
-            return phrase("Let it go on?")
+            return phrase("Continue?")
         case "loss" | "protected":
-            return phrase("Keep what it did?")
+            return phrase("Keep its changes?")
         case _:
             return phrase("Allow it?")
 

@@ -88,6 +88,6 @@ class TaskMemory(
         except OSError as error:
             why = error.strerror or str(error)
             self._warnings.append(
-                phrase("{path} cannot be written: {why}.", path=str(self.path), why=why)
+                phrase("Cannot write {path}: {why}.", path=str(self.path), why=why)
             )
         self._written = text

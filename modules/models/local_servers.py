@@ -79,8 +79,8 @@ def check_tools(model: Model, server: LocalServer) -> None:
             return
     raise UserError(
         phrase(
-            "{name} with {model} does not call tools, which Onefold needs. Choose another model "
-            "there, set DEEPSEEK_API_KEY, or use --offline.",
+            "{name} with {model} does not call tools, which Onefold needs. Choose another "
+            "model, set DEEPSEEK_API_KEY, or use --offline.",
             name=server.name,
             model=server.model,
         )

@@ -81,11 +81,15 @@ class BrokenProtection:
     def phrase(self) -> Phrase:
         path, text = visible(self.path), visible(self.text)
         if not self.place and not self.is_gone:
-            return phrase("{path} has changed, which a note protects: {text}", path=path, text=text)
+            return phrase(
+                "{path} has changed although a note protects it: {text}", path=path, text=text
+            )
         if not self.place:
-            return phrase("{path} is gone, which a note protects: {text}", path=path, text=text)
+            return phrase(
+                "{path} was deleted although a note protects it: {text}", path=path, text=text
+            )
         return phrase(
-            "Lines that a note protects have changed: {path}:{lines}: {text}",
+            "Protected lines have changed: {path}:{lines}: {text}",
             path=path,
             lines=self.place,
             text=text,

@@ -14,7 +14,7 @@ from utils.text.clean import visible
 def notes_card(notes: Mapping[str, Note]) -> Card:
     """Return *notes* by path, each on lines with its place."""
     if not notes:
-        return TextCard(phrase("Notes"), phrase("No note yet. /note PATH TEXT makes one."))
+        return TextCard(phrase("Notes"), phrase("No notes yet. Add one with /note PATH TEXT."))
     return TableCard(phrase("Notes"), tuple(_rows(notes)))
 
 
@@ -27,7 +27,7 @@ def line_notes_card(path: str, start: int, end: int, notes: Mapping[str, Note]) 
     where = f"{visible(path)}:{start}" + ("" if start == end else f"-{end}")
     return TextCard(
         phrase("Note on {path}", path=where),
-        phrase("No note on these lines yet. /note PATH:3-5 TEXT makes one."),
+        phrase("No note on these lines yet. Add one with /note PATH:3-5 TEXT."),
     )
 
 
@@ -38,5 +38,5 @@ def _rows(notes: Mapping[str, Note]) -> Iterator[tuple[Text, ...]]:
         for note in notes[path].lines:
             text: Text = note.text
             if note.is_stale:
-                text = phrase("{text} (stale: its lines have changed)", text=text)
+                text = phrase("{text} (outdated: its lines have changed)", text=text)
             yield f"{visible(path)}:{note.place}", text

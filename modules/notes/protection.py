@@ -74,7 +74,10 @@ class Protection(Feature, RecordsCalls, ConfirmsCalls):
             return None
         self._asked |= {path for path in notes for change in changes if _is_in(path, change.path)}
         return PostRunConfirmation(
-            phrase("It changed what a note protects. Yes keeps that; no puts back all it did."),
+            phrase(
+                "It changed something that a note protects. Yes keeps the changes; no undoes "
+                "all of them."
+            ),
             TextCard(phrase("Protected by a note"), "\n".join(broken)),
             lambda: self._put_back(call_id),
             kind="protected",
@@ -102,7 +105,7 @@ class Protection(Feature, RecordsCalls, ConfirmsCalls):
     def _put_back(self, call_id: str) -> None:
         if not self._undo.undo_call(call_id):
             raise UserError(
-                phrase("Not everything could be put back; /diff shows what is missing.")
+                phrase("Not everything could be restored; /diff shows what is missing.")
             )
 
 

@@ -84,7 +84,8 @@ class PuttingBack(Feature, AsksPerson):
             "put back",
             path,
             phrase(
-                "What a note protects was changed beside the calls. Yes puts it back; no keeps it."
+                "Something that a note protects was changed outside of the calls. Yes "
+                "restores it; no keeps the change."
             ),
             TextCard(phrase("Protected by a note"), places),
             lambda answer: self._answered(answer, path, broken, whole),
@@ -96,13 +97,13 @@ class PuttingBack(Feature, AsksPerson):
         if answer != "yes":
             if answer == "no":
                 self._notes.accept(path)
-            return phrase("It stays as it is.")
+            return phrase("Left unchanged.")
         try:
             self._put_back(path, broken, whole)
         except ToolError as error:
-            return phrase("It could not be put back: {why}", why=error.message)
+            return phrase("Could not restore it: {why}", why=error.message)
         self._notes.sync()
-        return phrase("What the note protects is as it was.")
+        return phrase("The protected content was restored.")
 
     def _put_back(self, path: str, broken: Sequence[BrokenProtection], whole: bytes) -> None:
         before, after = self._read(path), whole

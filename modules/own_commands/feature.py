@@ -56,7 +56,7 @@ class OwnCommands(Feature, OffersCommands):
 
 def _help(file: CommandFile) -> Phrase:
     if file.problem:
-        return phrase("{path} cannot be used: {why}.", path=file.path, why=file.problem)
+        return phrase("Cannot use {path}: {why}.", path=file.path, why=file.problem)
     if file.is_own:
         return phrase("{what} (yours)", what=file.description)
     return phrase("{what} ({path})", what=file.description, path=file.path)

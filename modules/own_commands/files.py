@@ -121,7 +121,7 @@ class CommandReader:
         except (ToolError, UserError) as error:
             command = CommandFile(name, visible(path), is_own, problem=error.message)
         except OSError as error:
-            why = phrase("it cannot be read: {why}", why=error.strerror or str(error))
+            why = phrase("cannot read it: {why}", why=error.strerror or str(error))
             command = CommandFile(name, visible(path), is_own, problem=why)
         self._cache[path] = (stamp, command)
         return command
@@ -168,7 +168,7 @@ def _parsed(command: CommandFile, data: bytes) -> CommandFile:
     # What others wrote is said to the model with nothing in it that a reader would not see.
     values, body = split_front_matter(text if command.is_own else visible_text(text))
     if not body.strip():
-        raise UserError(phrase("it says nothing below its front matter"))
+        raise UserError(phrase("it is empty below its front matter"))
     description = _one(values.get("description", "")) or body.strip().split("\n")[0].lstrip("# ")
     return CommandFile(
         *(command.name, command.path, command.is_own, body),

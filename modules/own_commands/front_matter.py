@@ -39,7 +39,7 @@ def split_front_matter(text: str) -> tuple[Mapping[str, Value], str]:
         elif key and line[0] in " \t":
             values[key] = f"{values[key]} {line.strip()}".strip()
         else:
-            raise UserError(phrase("line {n} of its front matter is no “key: value”", n=number))
+            raise UserError(phrase("line {n} of its front matter is not “key: value”", n=number))
     return values, "\n".join(lines[end + 1 :]).strip("\n")
 
 

@@ -93,5 +93,5 @@ def _read_picture(path: Path) -> bytes:
             return file.read(MAX_PICTURE_FILE_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
-        message = phrase("{path} cannot be read: {why}.", path=str(path), why=reason)
+        message = phrase("Cannot read {path}: {why}.", path=str(path), why=reason)
         raise UserError(message) from None

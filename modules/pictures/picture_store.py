@@ -97,7 +97,7 @@ class PictureStore:
             reason = error.strerror or str(error)
             raise UserError(
                 phrase(
-                    "The picture cannot be kept in {path}: {why}.",
+                    "Cannot save the picture in {path}: {why}.",
                     path=str(self._folder),
                     why=reason,
                 )

@@ -18,11 +18,11 @@ _STYLE = (
 )
 
 NO_ENTRY = phrase(
-    "This preview opens by a link that works once. Open it again in Onefold, or ask for another "
-    "link with /preview."
+    "This preview link works only once. Open the preview again in Onefold, or get a new link "
+    "with /preview."
 )
-FOREIGN = phrase("Pages of another site may not use this preview.")
-OVER = phrase("This preview is over: what it showed has ended. See /jobs.")
+FOREIGN = phrase("Pages of other sites cannot use this preview.")
+OVER = phrase("This preview has ended because its job has ended. See /jobs.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class OwnAnswer:
 
 
 def bad_request(why: str) -> OwnAnswer:
-    return OwnAnswer(400, phrase("This request cannot be passed on: {why}.", why=why))
+    return OwnAnswer(400, phrase("Cannot forward this request: {why}.", why=why))
 
 
 def bad_answer(port: int, why: str) -> OwnAnswer:
     what = phrase(
-        "What listens on port {port} answered in a way that cannot be shown: {why}.",
+        "The program on port {port} sent an answer that cannot be shown: {why}.",
         port=port,
         why=why,
     )
@@ -48,7 +48,7 @@ def bad_answer(port: int, why: str) -> OwnAnswer:
 
 
 def not_there(port: int, *, retries: bool) -> OwnAnswer:
-    what = phrase("Nothing answers on port {port} yet. This page tries again by itself.", port=port)
+    what = phrase("No answer on port {port} yet. This page retries automatically.", port=port)
     return OwnAnswer(503, what, retries)
 
 

@@ -69,14 +69,14 @@ class Previews(Feature, HoldsResources):
 
     @command(
         "/preview [PORT]",
-        "Open what a background job serves in the browser.",
+        "Open a background job's web page in the browser.",
         is_concurrent=True,
         belongs_to_session=True,
     )
     def show(self, argument: str) -> Card:
         wanted = parse_number(argument) if argument else None
         if argument and wanted is None:
-            raise UserError(phrase("Say of which port: /preview 8000"))
+            raise UserError(phrase("Usage: /preview PORT, such as /preview 8000"))
         rows = tuple(
             (f":{port}", self._tab(job, port))  # short, so that the link fits on a line
             for job in self._jobs.running()
@@ -86,8 +86,10 @@ class Previews(Feature, HoldsResources):
         if rows:
             return TableCard(phrase("Previews; each link opens once"), rows)
         if wanted is not None:
-            raise UserError(phrase("No job listens on port {port}; /jobs shows them.", port=wanted))
-        return TextCard(phrase("No job listens on a port."))
+            raise UserError(
+                phrase("No job is listening on port {port}. /jobs lists the jobs.", port=wanted)
+            )
+        return TextCard(phrase("No job is listening on a port."))
 
     def _tab(self, job: BackgroundJob, port: int) -> str:
         return self._preview(job, port).link("tab")
@@ -96,7 +98,9 @@ class Previews(Feature, HoldsResources):
         for job in self._jobs.running():
             if job.number == number and (port in job.ports or (job, port) in self._previews):
                 return job
-        raise UserError(phrase("No job listens on port {port}; /jobs shows them.", port=port))
+        raise UserError(
+            phrase("No job is listening on port {port}. /jobs lists the jobs.", port=port)
+        )
 
     def _preview(self, job: BackgroundJob, port: int) -> Preview:
         """Return the preview of *port* of *job*, made if there is none. Raises `UserError`."""
@@ -128,7 +132,7 @@ class Previews(Feature, HoldsResources):
             except OSError as error:
                 raise UserError(
                     phrase(
-                        "The network of job {n} cannot be entered: {why}.",
+                        "Cannot enter the network of job {n}: {why}.",
                         n=job.number,
                         why=error.strerror or str(error),
                     )

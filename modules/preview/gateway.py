@@ -181,7 +181,7 @@ def _bound(wanted_port: int) -> list[socket.socket]:
             return [first, *_bound_ipv6(first.getsockname()[1])]
         if first:
             first.close()
-    raise UserError(phrase("No free port was found for previews."))
+    raise UserError(phrase("No free port for previews."))
 
 
 def _bound_ipv6(port: int) -> list[socket.socket]:

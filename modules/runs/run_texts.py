@@ -65,19 +65,19 @@ def ending_for_person(result: Result) -> Phrase:
         case "exited":
             return phrase("done") if result.exit_code == 0 else phrase("failed")
         case "timed out":
-            return phrase("the time was up")
+            return phrase("timed out")
         case "stopped":
-            return phrase("broken off")
+            return phrase("interrupted")
         case "memory":
             return phrase("it used too much memory")
         case "processes":
             return phrase("it had too many processes")
         case "output":
-            return phrase("it wrote too much output")
+            return phrase("too much output")
         case "disk":
-            return phrase("it wrote too much to disk")
+            return phrase("too much written to disk")
         case "files":
-            return phrase("it made too many files")
+            return phrase("too many files created")
         case "killed":
             return phrase("the system killed it")
 

@@ -40,14 +40,14 @@ def sandbox_status(
     if exceeding_settings := exceeding(wanted, limits):
         yield (
             phrase("All that this machine has"),
-            phrase("{settings} say more", settings=", ".join(exceeding_settings)),
+            phrase("{settings} allow more", settings=", ".join(exceeding_settings)),
         )
 
 
 def _limits_of_machine(limits: Limits, run_seconds: int, max_seconds: int) -> Phrase:
     return phrase(
-        "{seconds} s unless it asks for up to {longest}, {output} MB of output; of memory, "
-        "processes and disk all that this machine has",
+        "{seconds} s (up to {longest} s on request), {output} MB of output; no limits on "
+        "memory, processes and disk",
         seconds=run_seconds,
         longest=max_seconds,
         output=limits.total_output // 1_000_000,
@@ -56,7 +56,7 @@ def _limits_of_machine(limits: Limits, run_seconds: int, max_seconds: int) -> Ph
 
 def _limits_in_words(limits: Limits, run_seconds: int, max_seconds: int) -> Phrase:
     return phrase(
-        "{seconds} s unless it asks for up to {longest}, {memory} MiB of memory, {processes} "
+        "{seconds} s (up to {longest} s on request), {memory} MiB of memory, {processes} "
         "processes, {disk} MiB of disk, {tmp} MiB in /tmp, {output} MB of output",
         seconds=run_seconds,
         longest=max_seconds,

@@ -248,12 +248,12 @@ class Secrets(
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         if not self.is_on:
-            yield phrase("Secrets"), phrase("not hidden (you switched it off)")
+            yield phrase("Secrets"), phrase("not hidden (turned off by you)")
         elif self._names:
             yield (
                 phrase("Secrets"),
                 phrase(
-                    "known: {known}; hidden {times} times",
+                    "{known:,} known, hidden {times:,} times",
                     known=len(self._names),
                     times=self.hidden_count,
                 ),
@@ -266,7 +266,7 @@ class Secrets(
     )
     def switch(self, argument: str) -> Card:
         if argument not in ("", "on", "off"):
-            raise UserError(phrase("Say /secrets on or /secrets off."))
+            raise UserError(phrase("Usage: /secrets on or /secrets off."))
         if argument == "on":
             self._switch.unlink(missing_ok=True)
         elif argument == "off":

@@ -20,11 +20,11 @@ _DOUBTFUL_SHARE = 0.2
 _HOUR, _MINUTE = 3600, 60
 
 _REWRITTEN = {
-    "compaction": phrase("earlier turns were summed up (compaction)"),
-    "left_out": phrase("the oldest turns are left out, for they no longer fit"),
-    "results_cut": phrase("long tool answers were cut to make room"),
-    "masked": phrase("old tool answers were left out, which pays"),
-    "rewind": phrase("turns were taken back, and what was said since is new"),
+    "compaction": phrase("earlier turns were summarized (compaction)"),
+    "left_out": phrase("the oldest turns were dropped because they no longer fit"),
+    "results_cut": phrase("long tool results were shortened to free up space"),
+    "masked": phrase("old tool results were dropped to save cost"),
+    "rewind": phrase("turns were undone; everything since is new"),
 }
 
 
@@ -64,7 +64,7 @@ def _misses(steps: Sequence[Step], position: int, *, has_figures: bool) -> Itera
         yield Miss(_beginning(step), step.prompt_tokens)
         return
     if not has_figures:
-        yield Miss(phrase("the server does not say what its cache had"), step.prompt_tokens)
+        yield Miss(phrase("the server does not report its cache"), step.prompt_tokens)
         return
     shared = shared_tokens(before, step)
     fresh = step.prompt_tokens - shared
@@ -77,30 +77,30 @@ def _misses(steps: Sequence[Step], position: int, *, has_figures: bool) -> Itera
     elif repeated > slack:
         yield Miss(_expired(steps[:position], step), repeated)
     elif repeated > 0 and is_continued:
-        yield Miss(phrase("the server keeps whole blocks only"), repeated)
+        yield Miss(phrase("the server caches whole blocks only"), repeated)
     if is_continued:
         if len(step.parts) > len(before.parts):
             yield Miss(phrase("new text at the end"), fresh)
         elif step.hit_tokens < step.prompt_tokens:
-            yield Miss(phrase("the same again: the end of a request is always read"), fresh)
+            yield Miss(phrase("unchanged: the end of a request is never cached"), fresh)
     else:
         yield from _changed(before, step, fresh)
 
 
 def _beginning(step: Step) -> Phrase:
     if step.is_summary:
-        return phrase("a request of its own, which sums up turns")
+        return phrase("a separate request that summarizes turns")
     if (step.turn, step.step) == (1, 1):
-        return phrase("the session begins")
-    return phrase("the first request that is kept here: a fork, or too long ago")
+        return phrase("start of the session")
+    return phrase("the first saved request (a fork, or older ones are no longer kept)")
 
 
 def _other_cache(before: Step, step: Step) -> Phrase | None:
     """Return why the server reads *step* with another cache than the step *before* it."""
     if before.model != step.model:
-        return phrase("another model: {model} has a cache of its own", model=step.model)
+        return phrase("different model: {model} has its own cache", model=step.model)
     if before.mode != step.mode:
-        return phrase("thinking was switched on or off: each has a cache of its own")
+        return phrase("thinking was turned on or off; each has its own cache")
     return None
 
 
@@ -108,7 +108,7 @@ def _expired(earlier: Sequence[Step], step: Step) -> Phrase:
     same = [one for one in earlier if (one.model, one.mode) == (step.model, step.mode)]
     last = same[-1] if same else earlier[-1]
     return phrase(
-        "nothing of ours changed: the server no longer had it, {time} after the last request",
+        "nothing changed: the server's cache had expired, {time} after the last request",
         time=_duration(step.when - last.when),
     )
 
@@ -138,20 +138,20 @@ def _changed(before: Step, step: Step, fresh: int) -> Iterator[Miss]:
 
 def _rewritten(step: Step) -> Phrase:
     return _REWRITTEN.get(
-        step.rewrite, phrase("what was sent before is sent otherwise, for no known reason")
+        step.rewrite, phrase("earlier content was sent differently; the reason is unknown")
     )
 
 
 def _other_text() -> Phrase:
-    return phrase("other instructions")
+    return phrase("different instructions")
 
 
 def _other_tools(before: Step, step: Step) -> Phrase:
     added = [f"+{name}" for name in step.tools if name not in before.tools]
     gone = [f"−{name}" for name in before.tools if name not in step.tools]
     if not added and not gone:
-        return phrase("the tools are described otherwise")
-    return phrase("another list of tools: {names}", names=", ".join([*added, *gone]))
+        return phrase("tool descriptions changed")
+    return phrase("different tools: {names}", names=", ".join([*added, *gone]))
 
 
 # --- tokens --------------------------------------------------------------------------------------

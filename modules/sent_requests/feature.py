@@ -41,7 +41,7 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
 
     @command(
         "/context [N] [all|diff]",
-        "Show what the model read in each step, what the cache had of it and why not more.",
+        "Show what the model read in each step, how much was cached, and why not more.",
         is_concurrent=True,
         belongs_to_session=True,
         button="context",
@@ -51,10 +51,12 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         if not number:
             return self._view(0).list_card()
         if (step := parse_number(number) or 0) < 1 or how not in ([], ["all"], ["diff"]):
-            raise UserError(phrase("Say /context, /context N, /context N all or /context N diff."))
+            raise UserError(
+                phrase("Usage: /context, /context N, /context N all or /context N diff.")
+            )
         view = self._view(step)
         if step > (count := len(view.steps)):
-            raise UserError(phrase("There is no step {n}; there are {count}.", n=step, count=count))
+            raise UserError(phrase("No step {n}; there are {count:,}.", n=step, count=count))
         if how == ["diff"]:
             return view.diff_card(step - 1)
         return view.step_card(step - 1, is_folded=not how)
@@ -72,7 +74,7 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         requests = self._log.read(self._session.session) if self._session.session else ()
         steps = read_steps(requests, log, with_body=with_body)
         if not steps:
-            raise UserError(phrase("Nothing was sent to the model in this session yet."))
+            raise UserError(phrase("Nothing has been sent to the model in this session yet."))
         # A secret may have become one only after it was said: then what is shown has its name.
         seen = map_strings(log, self._session.redact) if with_body else ()
         is_told = model.is_well_known or any(step.hit_tokens for step in steps)
@@ -96,6 +98,6 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         if not self._has_failed:
             why = error.strerror or str(error)
             self._warnings.append(
-                phrase("Requests cannot be kept for /export, so it lacks some: {why}.", why=why)
+                phrase("Cannot save requests for /export, so some will be missing: {why}.", why=why)
             )
         self._has_failed = True

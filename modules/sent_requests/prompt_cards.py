@@ -47,16 +47,16 @@ class PromptView:
             phrase("step"),
             phrase("task"),
             phrase("sent"),
-            phrase("from cache"),
-            phrase("read anew"),
+            phrase("cached"),
+            phrase("not cached"),
             phrase("price"),
-            phrase("why it was read anew"),
+            phrase("why not cached"),
         )
         rows = [self._row(position) for position in range(len(self.steps))]
         usage = total_usage(self.steps)
         counts = (usage.prompt_tokens, usage.cache_hit_tokens, usage.cache_miss_tokens)
-        how = phrase("/context N shows step N, /context N diff what changed")
-        total = ("", phrase("in all"), *map(_number, counts), self._money(usage), how)
+        how = phrase("/context N shows step N; /context N diff shows what changed")
+        total = ("", phrase("total"), *map(_number, counts), self._money(usage), how)
         return TableCard(phrase("What the model read, step by step"), (*rows, total), columns)
 
     def _row(self, position: int) -> tuple[Text, ...]:
@@ -85,8 +85,8 @@ class PromptView:
         count = shared_count(before.parts, step.parts) if before else 0
         gone = _gone_parts(before, step) if before else ()
         title = phrase("What step {n} changed", n=step.number)
-        kept = phrase("the first {n} parts are as in the step before", n=count)
-        facts = ((phrase("the same"), kept), *self._facts(position))
+        kept = phrase("the first {n:,} parts are unchanged", n=count)
+        facts = ((phrase("unchanged"), kept), *self._facts(position))
         new = (part for part in shown[count:] if part.change or not before)
         return PromptCard(title, facts, (*gone, *new))
 
@@ -108,17 +108,17 @@ class PromptView:
     def _facts(self, position: int) -> Facts:
         step = self.steps[position]
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(step.when))
-        turn = phrase("task {turn}, step {step} of it", turn=step.turn, step=step.step)
+        turn = phrase("task {turn}, step {step}", turn=step.turn, step=step.step)
         asked = phrase("{turn}; {time}; {model}", turn=turn, time=when, model=step.model)
         facts: list[tuple[Text, Text]] = [(phrase("asked"), asked)]
         if step.tries > 1:
-            tries = phrase("{n} times; this is the last request", n=step.tries)
+            tries = phrase("{n:,} times; this is the last request", n=step.tries)
             facts.append((phrase("tried"), tries))
         if step.usage and step.usage.prompt_tokens:
             facts += self._figures(step, step.usage)
         else:
-            facts.append((phrase("sent"), phrase("not counted: there was no whole reply")))
-        label = phrase("read anew, and why")
+            facts.append((phrase("sent"), phrase("not counted: the reply was incomplete")))
+        label = phrase("not cached, and why")
         return (*facts, *((label, _miss_phrase(miss)) for miss in self._misses(position)))
 
     def _figures(self, step: Step, usage: Usage) -> Iterator[tuple[Text, Text]]:
@@ -127,12 +127,12 @@ class PromptView:
             tariff = None  # what went into the cache is not told apart from what did not
         factor = tariff.factor(step.when) / 1_000_000 if tariff else 0.0
         kinds = (
-            (phrase("from cache"), usage.cache_hit_tokens, tariff.price.hit if tariff else 0),
-            (phrase("read anew"), usage.cache_miss_tokens, tariff.price.miss if tariff else 0),
+            (phrase("cached"), usage.cache_hit_tokens, tariff.price.hit if tariff else 0),
+            (phrase("not cached"), usage.cache_miss_tokens, tariff.price.miss if tariff else 0),
             (phrase("reply"), usage.completion_tokens, tariff.price.output if tariff else 0),
         )
         for label, tokens, price in kinds:
-            told = phrase("{n} tokens", n=f"{tokens:,}")
+            told = phrase("{n:,} tokens", n=tokens)
             if tariff:
                 told = phrase(
                     "{tokens}, ${price}", tokens=told, price=f"{tokens * price * factor:.6f}"
@@ -160,7 +160,7 @@ def _miss_phrase(miss: Miss) -> Phrase:
 
 
 def _joined(texts: Sequence[Phrase]) -> Text:
-    return join_lines(*texts) if texts else phrase("nothing")
+    return join_lines(*texts) if texts else phrase("none")
 
 
 def _prompt_parts(step: Step, before: Step | None) -> Iterator[PromptPart]:

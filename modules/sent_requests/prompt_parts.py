@@ -22,14 +22,14 @@ _ANSWER_MARK = "[Answer of "
 """Begins the answer of a call, where a server takes no such messages."""
 _FOCUS, _GAP = "focus:", "\n\n"
 _SECTION_LABELS = {
-    "place": phrase("place and date"),
+    "place": phrase("folder and date"),
     "approval": phrase("approval"),
     "files": phrase("project map"),
     "memory": phrase("memory"),
     "notes": phrase("notes"),
     "secrets": phrase("names of secrets"),
     "instructions": phrase("your own AGENTS.md"),
-    "taken back": phrase("what was taken back"),
+    "taken back": phrase("what was undone"),
     "earlier sessions": phrase("earlier sessions"),
 }
 
@@ -57,7 +57,7 @@ class Origins:
                     self._own[text] = Part("person", phrase("person"), text)
                 case ShellResult(check=check):
                     text = record.to_wire()["content"]
-                    label = phrase("check of the project") if check else phrase("command of yours")
+                    label = phrase("project check") if check else phrase("your command")
                     self._own[text] = Part("answers" if check else "person", label, text)
                 case Context(text, sections) if text:
                     self._sections[text] = sections
@@ -89,11 +89,11 @@ class Origins:
             for note in notes:
                 yield from self.context_parts(note)
         elif self.is_turns(text):
-            yield Part("context", phrase("turns to be summed up"), text)
+            yield Part("context", phrase("turns to summarize"), text)
         elif text.startswith((RESULT, _ANSWER_MARK)):
-            yield Part("answers", phrase("answers of tools"), text)
+            yield Part("answers", phrase("tool results"), text)
         else:
-            yield Part("person", phrase("sent as words of the person"), text)
+            yield Part("person", phrase("sent as user messages"), text)
 
     def context_parts(self, text: str) -> Iterator[Part]:
         """Yield a message of context by its sections; together they are all of *text*."""
@@ -113,7 +113,7 @@ class Origins:
 
 def _section_label(name: str) -> Text:
     if not name:
-        return phrase("note of Onefold")
+        return phrase("Onefold note")
     if name.startswith(_FOCUS) and ", " not in name:
         return phrase("focus: {path}", path=visible(name.removeprefix(_FOCUS)))
     return _SECTION_LABELS.get(name, visible(name))
@@ -147,7 +147,7 @@ def tool_names(body: Json) -> tuple[str, ...]:
 def _tools_part(tools: Sequence[Json]) -> Part:
     declared = [{k: v for k, v in tool.items() if k != "cache_control"} for tool in tools]
     text = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in declared)
-    return Part("tools", phrase("tools: {n}", n=len(tools)), text)
+    return Part("tools", phrase("tools: {n:,}", n=len(tools)), text)
 
 
 def _first_parts(messages: Sequence[Json], origins: Origins) -> tuple[list[Part], Sequence[Json]]:
@@ -207,15 +207,15 @@ def _given_parts(block: Json, names: Mapping[str, str], origins: Origins) -> Ite
 
 
 def _thoughts(text: str) -> Part:
-    return Part("model", phrase("thoughts of the model"), text)
+    return Part("model", phrase("model's thinking"), text)
 
 
 def _call(name: str, arguments: str) -> Part:
-    return Part("model", phrase("call of {name}", name=visible(name)), f"{name} {arguments}")
+    return Part("model", phrase("call: {name}", name=visible(name)), f"{name} {arguments}")
 
 
 def _answer(name: str, blocks: Sequence[Json]) -> Part:
-    label: Phrase = phrase("answer of {name}", name=visible(name))
+    label: Phrase = phrase("result: {name}", name=visible(name))
     texts = (block["text"] if "text" in block else _picture_text(block) for block in blocks)
     return Part("answers", label, "\n".join(texts))
 

@@ -127,7 +127,7 @@ def _as_user_errors(path: Path) -> Iterator[None]:
 
 
 def _failure(path: Path, why: str) -> UserError:
-    return UserError(phrase("{path} cannot be read or kept: {why}.", path=str(path), why=why))
+    return UserError(phrase("Cannot read or save {path}: {why}.", path=str(path), why=why))
 
 
 def requests_as_json(requests: Iterable[SentRequest]) -> list[dict[str, Any]]:

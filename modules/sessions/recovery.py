@@ -49,8 +49,8 @@ def recover(database: RecoverableDatabase) -> Phrase | None:
     if damaged_path is None:
         return None
     return phrase(
-        "The file of the sessions was damaged; it is kept as {path}. Sessions saved: "
-        "{count}; records of them that are lost: {lost}.",
+        "The session file was damaged and was saved as {path}. Sessions recovered: "
+        "{count:,}; records lost: {lost:,}.",
         path=str(damaged_path),
         count=session_count,
         lost=lost_count,

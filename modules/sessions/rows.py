@@ -118,8 +118,8 @@ def load_record(data: str, session: str) -> Record:
     except (ValueError, TypeError) as error:
         raise UserError(
             phrase(
-                "Session {session} holds something that this Onefold cannot read: {why}. A newer "
-                "one may have written it.",
+                "Session {session} contains data that this version of Onefold cannot read: "
+                "{why}. It may come from a newer version.",
                 session=session,
                 why=str(error)[:200],
             )

@@ -72,7 +72,7 @@ class Sessions(Store):
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         return [
-            (phrase("Damaged sessions"), phrase("kept as {path}", path=str(path)))
+            (phrase("Damaged sessions"), phrase("saved as {path}", path=str(path)))
             for path in self._database.broken_files()
         ]
 
@@ -293,7 +293,7 @@ class Sessions(Store):
         if len(matches) > 1:
             names = ", ".join(info.id for info in matches)
             raise UserError(
-                phrase("Several sessions fit {start!r}: {names}.", start=id_prefix, names=names)
+                phrase("Several sessions match {start!r}: {names}.", start=id_prefix, names=names)
             )
         return matches[0].id
 
@@ -340,7 +340,7 @@ class Sessions(Store):
     def _newest(self) -> str:
         if newest := self.sessions(limit=1):
             return newest[0].id
-        raise UserError(phrase("There is no session of this folder yet."))
+        raise UserError(phrase("No sessions in this folder yet."))
 
     def _infos(self, condition: str, *values: object) -> list[SessionInfo]:
         with self._database.reading() as connection:
@@ -357,4 +357,4 @@ def _set_title(connection: Connection, session: str, title: str) -> None:
 
 
 def _not_found(start: str) -> Phrase:
-    return phrase("There is no session {start!r}; /sessions lists them.", start=start)
+    return phrase("No session {start!r}. /sessions lists the sessions.", start=start)

@@ -50,6 +50,8 @@ def _parsed(config: Path, data: bytes) -> TOMLDocument:
     except (TOMLKitError, ValueError) as error:
         raise UserError(
             phrase(
-                "{path} cannot be read: {why}. Mend or remove it.", path=str(config), why=str(error)
+                "Cannot read {path}: {why}. Fix or remove the file.",
+                path=str(config),
+                why=str(error),
             )
         ) from None

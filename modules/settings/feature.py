@@ -30,8 +30,8 @@ class SettingsCommand(Feature):
 
     @command(
         "/settings [NAME [VALUE]]",
-        "Show the settings and where they come from, or keep one in config.toml; "
-        "/settings reset NAME: its default.",
+        "Show the settings and their sources, or save one to config.toml; /settings reset "
+        "NAME restores the default.",
         is_concurrent=True,
         completes="next_words",
     )
@@ -48,8 +48,8 @@ class SettingsCommand(Feature):
         if setting.is_secret:
             raise UserError(
                 phrase(
-                    "A key in a command would stay in the history. Enter it in the settings of the "
-                    "page, or in {path}.",
+                    "Keys in commands would stay in the history. Enter the key in the page's "
+                    "settings, or in {path}.",
                     path=str(kept.path),
                 )
             )
@@ -70,18 +70,18 @@ class SettingsCommand(Feature):
 def _list_card(kept: KeptSettings) -> Card:
     rows = [(one.name, _shown(one), one.source) for one in kept.all()]
     title = phrase("Settings ({path})", path=str(kept.path))
-    return TableCard(title, tuple(rows), (phrase("Setting"), phrase("Value"), phrase("From")))
+    return TableCard(title, tuple(rows), (phrase("Setting"), phrase("Value"), phrase("Source")))
 
 
 def _setting_card(setting: Setting) -> Card:
     rows: list[tuple[Text, Text]] = [
         (phrase("Value"), _shown(setting)),
-        (phrase("From"), setting.source),
+        (phrase("Source"), setting.source),
         (phrase("Default"), setting.default or "–"),
         (phrase("Allowed"), setting.allowed),
     ]
     if not setting.is_secret and setting.kept not in (None, setting.value):
-        rows.append((phrase("From the next start on"), _or_dash(setting.kept)))
+        rows.append((phrase("After a restart"), _or_dash(setting.kept)))
     return TableCard(
         phrase("{name}: {meaning}", name=setting.name, meaning=setting.meaning), tuple(rows)
     )
@@ -89,16 +89,16 @@ def _setting_card(setting: Setting) -> Card:
 
 def _kept_card(setting: Setting) -> Card:
     if setting.kept is None:
-        title = phrase("{name}: the default again, from the next start on.", name=setting.name)
+        title = phrase("{name}: default restored. Takes effect after a restart.", name=setting.name)
     else:
         title = phrase(
-            "{name} = {value}, from the next start on.",
+            "{name} = {value}. Takes effect after a restart.",
             name=setting.name,
             value=_or_dash(setting.kept),
         )
     if not setting.is_overruled:
         return TextCard(title)
-    return TextCard(title, phrase("{source} wins over the file.", source=setting.source))
+    return TextCard(title, phrase("{source} overrides the file.", source=setting.source))
 
 
 def _shown(setting: Setting) -> Text:

@@ -74,7 +74,7 @@ class KeptSettings:
         """Return the setting called *name*. Raises `UserError` where there is none."""
         known = {setting.name: setting for setting in self.all()}
         if name not in known:
-            unknown = phrase("There is no setting {name}; /settings lists them.", name=name)
+            unknown = phrase("Unknown setting {name}. /settings lists all settings.", name=name)
             raise UserError(with_suggestion(unknown, name, list(known)))
         return known[name]
 
@@ -87,7 +87,7 @@ class KeptSettings:
         if setting.is_table:
             raise UserError(
                 phrase(
-                    "{name} is a table: write it in {path}; docs/settings.md shows how.",
+                    "{name} is a table: edit it in {path}; see docs/settings.md.",
                     name=name,
                     path=str(self.path),
                 )

@@ -34,7 +34,7 @@ _ORIGINS: dict[Origin, Phrase] = {
     "built-in": phrase("built in"),
 }
 _USAGE = phrase(
-    "Say /skills NAME on, /skills NAME off, /skills install PATH or /skills remove NAME."
+    "Usage: /skills NAME on, /skills NAME off, /skills install PATH or /skills remove NAME."
 )
 
 
@@ -116,7 +116,7 @@ class Skills(Feature, ProvidesContext, PreparesTurns, OffersCommands, ProvidesSt
         """Return what is said to the model. Raises `UserError`."""
         name, _, task = argument.partition(" ")
         if not name:
-            raise UserError(phrase("Say which: /skill NAME TASK. /skills lists them."))
+            raise UserError(phrase("Usage: /skill NAME TASK. /skills lists the skills."))
         skill = self._known(name)
         order = f'Use the skill {skill.name}: begin by reading "{ADDRESS}/{skill.name}".'
         return f"{order}\n\n{task.strip()}".strip()
@@ -183,7 +183,7 @@ class Skills(Feature, ProvidesContext, PreparesTurns, OffersCommands, ProvidesSt
 
     def _list_card(self) -> Card:
         rows = [self._row(skill) for skill in self._reader.skills().values()]
-        columns = (phrase("skill"), phrase("switch"), phrase("from"), phrase("what it is for"))
+        columns = (phrase("skill"), phrase("switch"), phrase("source"), phrase("what it is for"))
         on = sum(self._is_on(skill) for skill in self._usable())
         return TableCard(
             phrase("Skills on: {n} of {all}", n=on, all=len(rows)), tuple(rows), columns
@@ -200,7 +200,7 @@ class Skills(Feature, ProvidesContext, PreparesTurns, OffersCommands, ProvidesSt
         files = "\n".join(map(visible, self._reader.files(skill)))
         rows: tuple[tuple[Text, ...], ...] = (
             (phrase("switch"), self._state(skill)),
-            (phrase("from"), _ORIGINS[skill.origin]),
+            (phrase("source"), _ORIGINS[skill.origin]),
             (phrase("folder"), skill.shown),
             (phrase("tokens"), f"{estimate_tokens(skill.body):,}"),
             (phrase("what it is for"), skill.description),
@@ -265,4 +265,4 @@ def _name_in(line: str) -> str:
 
 
 def _unusable(skill: Skill, why: Text) -> Phrase:
-    return phrase("{path} cannot be used: {why}.", path=f"{skill.shown}/{FILE}", why=why)
+    return phrase("Cannot use {path}: {why}.", path=f"{skill.shown}/{FILE}", why=why)

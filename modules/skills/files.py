@@ -150,7 +150,7 @@ class SkillReader:
         except (ToolError, UserError) as error:
             skill = skill._replace(problem=error.message)
         except OSError as error:
-            why = phrase("it cannot be read: {why}", why=error.strerror or str(error))
+            why = phrase("cannot read it: {why}", why=error.strerror or str(error))
             skill = skill._replace(problem=why)
         self._cache[skill.path] = (stamp, skill)
         return skill
@@ -169,7 +169,7 @@ def parsed(skill: Skill, data: bytes) -> Skill:
     # The model is told nothing that a reader would not see.
     values, body = split_front_matter(visible_text(text))
     if not body.strip():
-        raise UserError(phrase("it says nothing below its front matter"))
+        raise UserError(phrase("it is empty below its front matter"))
     name, description = values.get("name", ""), values.get("description", "")
     if not isinstance(description, str) or not description.strip():
         raise UserError(phrase("its front matter has no description"))

@@ -72,7 +72,7 @@ def install(source: Path, folder: Path, known: Collection[str]) -> list[str]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UserError(
-            phrase("{path} cannot be installed: {why}.", path=_shown(source), why=reason)
+            phrase("Cannot install {path}: {why}.", path=_shown(source), why=reason)
         ) from None
 
 
@@ -86,7 +86,7 @@ def remove(folder: Path) -> None:
     except OSError as error:
         why = error.strerror or str(error)
         raise UserError(
-            phrase("{path} cannot be removed: {why}.", path=_shown(folder), why=why)
+            phrase("Cannot remove {path}: {why}.", path=_shown(folder), why=why)
         ) from None
 
 
@@ -98,7 +98,7 @@ def _named(path: Path, top: Path) -> str:
         return parsed(Skill(fallback, "own", "", shown), (path / FILE).read_bytes()).name
     except UserError as error:
         raise UserError(
-            phrase("{path} cannot be used: {why}.", path=shown, why=error.message)
+            phrase("Cannot use {path}: {why}.", path=shown, why=error.message)
         ) from None
 
 
@@ -122,7 +122,7 @@ def _copy(source: Path, top: Path) -> None:
     except _BROKEN as error:
         why = visible(str(error) or type(error).__name__)
         raise UserError(
-            phrase("{path} cannot be unpacked: {why}.", path=_shown(source), why=why)
+            phrase("Cannot unpack {path}: {why}.", path=_shown(source), why=why)
         ) from None
 
 
@@ -192,7 +192,7 @@ def _checked(path: str, source: Path) -> PurePosixPath:
     if parts.is_absolute() or ".." in parts.parts or "\\" in path or "\0" in path:
         raise UserError(
             phrase(
-                "{path} cannot be installed: {name} in it leads outside of it.",
+                "Cannot install {path}: {name} leads outside of it.",
                 path=_shown(source),
                 name=visible(path),
             )
@@ -215,7 +215,7 @@ def _check_size(number: int, size: int, source: Path) -> None:
 def _no_file(name: str, source: Path) -> UserError:
     return UserError(
         phrase(
-            "{path} cannot be installed: {name} in it is not a regular file.",
+            "Cannot install {path}: {name} in it is not a regular file.",
             path=_shown(source),
             name=visible(name),
         )

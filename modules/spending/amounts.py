@@ -16,7 +16,7 @@ _SMALL_DOLLARS = 0.01
 def estimate_phrase(estimate: Estimate, tariff: Tariff) -> Phrase:
     cost = range_of(estimate, tariff)
     if estimate.tasks:
-        return phrase("By the last {n} tasks here, this one may cost {cost}.",
+        return phrase("Estimated cost of this task: {cost} (based on the last {n:,} tasks).",
                       n=estimate.tasks, cost=cost)  # fmt: skip
     return phrase("The first request alone costs {cost}.", cost=cost)
 
@@ -35,7 +35,7 @@ def range_of(estimate: Estimate, tariff: Tariff) -> Phrase:
 
 
 def cap_of(dollars: float) -> Text:
-    return f"${dollars:g}" if dollars else phrase("no cap")
+    return f"${dollars:g}" if dollars else phrase("no limit")
 
 
 def amount(dollars: float) -> str:
@@ -63,7 +63,7 @@ def parse_dollars(text: str) -> float:
 
 
 def how_to_say() -> Phrase:
-    return phrase("Say it in US dollars: /budget 0.10, /budget day 2, or /budget off.")
+    return phrase("Usage, in US dollars: /budget 0.10, /budget day 2, or /budget off.")
 
 
 def clock_time(when: float, now: float) -> str:

@@ -72,7 +72,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
 
     @command(
         "/budget [USD|off|day USD|day off]",
-        "Show or change what a task, and a day, may cost at most.",
+        "Show or change the cost limit of a task and of a day.",
         is_concurrent=True,
         option="--budget",
         shows_alone=True,
@@ -91,15 +91,15 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         return TableCard(
             phrase("Budget"),
             (
-                (phrase("A task"), cap_of(self._task_budget)),
-                (phrase("A day"), cap_of(self._daily_budget)),
+                (phrase("Per task"), cap_of(self._task_budget)),
+                (phrase("Per day"), cap_of(self._daily_budget)),
                 (phrase("Today"), self._today()),
             ),
         )
 
     @command(
         "/when [off-peak|now]",
-        "Wait for the cheap hours of the model before each step, or not.",
+        "Run only in the model's cheap hours, or at any time.",
         is_concurrent=True,
         option="--when",
         shows_alone=True,
@@ -111,12 +111,12 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             case "":
                 pass
             case _:
-                raise UserError(phrase("Say /when off-peak or /when now."))
+                raise UserError(phrase("Usage: /when off-peak or /when now."))
         tariff = self._session.model.tariff
         hours: Text = self._hours(tariff) if tariff and tariff.price.has_peak else ""
         if self._when == "off-peak":
-            return TextCard(phrase("The model is asked in its cheap hours only."), hours)
-        return TextCard(phrase("The model is asked at any hour."), hours)
+            return TextCard(phrase("Running only in the model's cheap hours."), hours)
+        return TextCard(phrase("Running at any time."), hours)
 
     # --- what is spent ---------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         if not self._has_failed:
             why = error.strerror or str(error)
             self._warnings.append(
-                phrase("What tasks cost cannot be kept for other sessions: {why}.", why=why)
+                phrase("Cannot save task costs for other sessions: {why}.", why=why)
             )
         self._has_failed = True
         self._unkept += unkept
@@ -177,16 +177,16 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
     def spending_refusal(self) -> Phrase | None:
         if self._task_budget and (spent := self._spent_on_task()) >= self._task_budget:
             return phrase(
-                "Stopped between two steps: the task has cost ${spent}, its budget is ${budget}. "
-                "Say “go on” for as much again; /budget {more} allows more.",
+                "Budget reached: the task has cost ${spent} of ${budget}. Send “go on” to "
+                "spend as much again; /budget {more} raises the limit.",
                 spent=amount(spent),
                 budget=f"{self._task_budget:g}",
                 more=f"{2 * self._task_budget:g}",
             )
         if self._daily_budget and (spent := self._spent_today()) >= self._daily_budget:
             return phrase(
-                "Stopped between two steps: today has cost ${spent}, the budget of a day is "
-                "${budget}. Go on tomorrow; /budget day {more} allows more.",
+                "Daily budget reached: ${spent} of ${budget} spent today. Continue tomorrow; "
+                "/budget day {more} raises the limit.",
                 spent=amount(spent),
                 budget=f"{self._daily_budget:g}",
                 more=f"{2 * self._daily_budget:g}",
@@ -216,8 +216,8 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             self._told_of_model = model.model
             pending.append(
                 phrase(
-                    "No budget can be kept with {model}: the settings have no price for it "
-                    "(prices.models in config.toml).",
+                    "Budgets do not work with {model}: no price is set for it (prices.models "
+                    "in config.toml).",
                     model=model.model,
                 )
             )
@@ -233,7 +233,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         until = tariff.off_peak_from(now)
         if until <= now:
             return None
-        why = phrase("Waiting for cheap hours, from {time} on", time=clock_time(until, now))
+        why = phrase("Waiting for cheap hours (from {time})", time=clock_time(until, now))
         return why, until
 
     def spending_notice(self) -> Phrase | None:
@@ -247,12 +247,12 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             return None
         notice = estimate_phrase(estimate, tariff)
         if is_above_cap:
-            notice = phrase("{what} That may be more than its budget.", what=notice)
+            notice = phrase("{what} This may exceed the budget.", what=notice)
         now = self.clock()
         if self._when == "now" and tariff.is_peak(now):
             notice = phrase(
-                "{what} Peak hours until {time}, {n} times the price; “/when off-peak” waits for "
-                "cheap ones.",
+                "{what} Peak hours until {time}, {n} times the price; “/when off-peak” waits "
+                "for cheap hours.",
                 what=notice,
                 time=clock_time(tariff.off_peak_from(now), now),
                 n=f"{tariff.peak_factor:g}",
@@ -280,7 +280,7 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
     def cost_rows(self) -> Iterable[tuple[Phrase, Text]]:
         yield phrase("Today"), self._today()
         if self._task_budget:
-            yield phrase("Budget of a task"), cap_of(self._task_budget)
+            yield phrase("Task budget"), cap_of(self._task_budget)
         tariff = self._session.model.tariff
         if tariff is None:
             return

@@ -84,11 +84,11 @@ class MaskedAnswers(Feature, BindsToSession, PreparesContext, ProvidesNews):
         self._session.record(StateRecord(MASKED, masked))
         self._news.append(
             phrase(
-                "{n} old tool answers are no longer sent, which can be read again: {tokens} tokens "
-                "less in each step, {again} read anew once. About {cost} saved by the end.",
+                "No longer sending {n:,} old tool results: {tokens:,} tokens fewer per step, "
+                "{again:,} read again once. Saves about {cost} by the end.",
                 n=len(masked),
-                tokens=f"{mask.saves:,}",
-                again=f"{mask.read_again:,}",
+                tokens=mask.saves,
+                again=mask.read_again,
                 cost=small_money(mask.dollars, tariff.price.yuan),
             )
         )

@@ -18,7 +18,7 @@ from utils.llm.prices import Tariff
 _NOTABLE_TOKENS = 256
 """Servers keep whole blocks: fewer tokens may be read anew at any time."""
 _WAY_LABELS: Mapping[Way, Phrase] = {
-    "once": phrase("Think at first, then fast"),
+    "once": phrase("Think first, then fast"),
     "low": phrase("Low effort throughout"),
 }
 _LINEAGE_LABELS: Mapping[Effort, Phrase] = {
@@ -68,7 +68,7 @@ class ThinkingCosts:
             for way in WAYS:
                 yield _WAY_LABELS[way], self._cost_text(weighed, way)
         if loss := self._loss_note("" if mode == "think" else self.cheaper_way()):
-            yield phrase("A switch of the mode"), loss
+            yield phrase("Mode switch"), loss
 
     def _weigh(self) -> _Weighed | None:
         """Return what both ways cost now; None where nobody knows, or there is no choice."""
@@ -101,8 +101,8 @@ class ThinkingCosts:
         price = tariff.price
         dollars = tokens * (price.miss - price.hit) / 1_000_000 * tariff.factor(self._clock())
         return phrase(
-            "{n} tokens of this conversation are read anew: {cost} more.",
-            n=f"{tokens:,}",
+            "{n:,} tokens of this conversation are read again, uncached: {cost} more.",
+            n=tokens,
             cost=small_money(dollars, price.yuan),
         )
 
@@ -113,13 +113,13 @@ class ThinkingCosts:
         once, low = (self._cost_text(weighed, one) for one in WAYS)
         if way == "low":
             return phrase(
-                "It thinks with low effort throughout, which is cheaper: {low}. Thinking at "
-                "first, then fast: {once}.",
+                "Low-effort thinking throughout is cheaper: {low}. Thinking first, then "
+                "fast: {once}.",
                 low=low,
                 once=once,
             )
         return phrase(
-            "It thinks at the first call, then acts fast: {once}. Low effort throughout: {low}.",
+            "Thinking first, then fast: {once}. Low effort throughout: {low}.",
             once=once,
             low=low,
         )
@@ -129,9 +129,9 @@ class ThinkingCosts:
         cost, tariff = weighed.costs[way], weighed.tariff
         money = small_money(cost.dollars * tariff.factor(self._clock()), tariff.price.yuan)
         if cost.tasks:
-            return phrase("about {cost} a task, by the last {n}", cost=money, n=cost.tasks)
+            return phrase("about {cost} per task (last {n:,} tasks)", cost=money, n=cost.tasks)
         return phrase(
-            "about {cost} a task (assumed, nothing measured yet; from {n} such tasks on it is)",
+            "about {cost} per task (estimated; measured after {n:,} such tasks)",
             cost=money,
             n=MIN_MEASURED,
         )
@@ -140,7 +140,7 @@ class ThinkingCosts:
 def _lineage_text(lineage: Lineage, tariff: Tariff) -> Phrase:
     spent = lineage.spent
     return phrase(
-        "{n}: in {input:,}, of that {hits:,} from the cache; {cost}",
+        "{n:,}: input {input:,} ({hits:,} cached); {cost}",
         n=spent.requests,
         input=spent.prompt_tokens,
         hits=spent.cache_hit_tokens,

@@ -23,8 +23,8 @@ class DataFolder:
         except OSError as error:
             raise UserError(
                 phrase(
-                    "The data folder {path} cannot be made: {why}. Set ONEFOLD_DATA_DIR to a "
-                    "folder you may write to.",
+                    "Cannot create the data folder {path}: {why}. Set ONEFOLD_DATA_DIR to a "
+                    "folder you can write to.",
                     path=str(self.path),
                     why=error.strerror or str(error),
                 )
@@ -36,8 +36,9 @@ class DataFolder:
             if not os.access(path, os.R_OK | os.W_OK):
                 raise UserError(
                     phrase(
-                        "You may not write to {path}, where Onefold keeps its data. Change whose "
-                        "it is, or set ONEFOLD_DATA_DIR to a folder you may write to.",
+                        "No permission to write to {path}, where Onefold stores its data. "
+                        "Change its owner, or set ONEFOLD_DATA_DIR to a folder you can write "
+                        "to.",
                         path=str(path),
                     )
                 )

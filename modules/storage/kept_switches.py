@@ -54,8 +54,8 @@ class KeptSwitches:
         except ValueError:
             raise UserError(
                 phrase(
-                    "{path} is no list of switches, so all tools are off. “/tools on” begins it "
-                    "anew, with all of them on.",
+                    "{path} is not a valid list of switches, so all tools are off. “/tools "
+                    "on” resets it and turns all tools on.",
                     path=str(self._path),
                 )
             ) from None

@@ -62,7 +62,9 @@ def explanation(error: Error, path: str) -> Phrase | None:
         case _ if is_damage(error):
             return damaged(path)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return phrase("{path} is held by another program. Close that and try again.", path=path)
+            return phrase(
+                "{path} is locked by another program. Close that program and try again.", path=path
+            )
         case sqlite3.SQLITE_FULL:
             return disk_full(path)
         case sqlite3.SQLITE_IOERR if _has_no_room(path):
@@ -82,16 +84,16 @@ def explanation(error: Error, path: str) -> Phrase | None:
 
 def damaged(path: str) -> Phrase:
     return phrase(
-        "{path} is damaged. Nothing was changed: move it away to start afresh, or try to "
-        "rescue it with sqlite3's .recover.",
+        "{path} is damaged. Nothing was changed. Move it away to start over, or try to "
+        "recover it with sqlite3's .recover.",
         path=path,
     )
 
 
 def disk_full(path: str) -> Phrase:
     return phrase(
-        "The disk is full: nothing more fits into {path}. What was kept is safe; make room "
-        "and try again.",
+        "The disk is full: cannot write to {path}. Saved data is safe. Free up space and try "
+        "again.",
         path=path,
     )
 
@@ -106,8 +108,7 @@ def _has_no_room(path: str) -> bool:
 
 def unusable(path: str, why: str) -> Phrase:
     return phrase(
-        "{path} cannot be used: {why}. Mend that, or choose another data folder with "
-        "ONEFOLD_DATA_DIR.",
+        "Cannot use {path}: {why}. Fix that, or choose another data folder with ONEFOLD_DATA_DIR.",
         path=path,
         why=why,
     )
@@ -119,8 +120,8 @@ def read_only(path: str, error: Error | OSError) -> Phrase:
         return disk_full(path)
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return phrase(
-        "{path} can be read, but nothing more can be kept in it: {why}. Mend that, or choose "
-        "another data folder with ONEFOLD_DATA_DIR.",
+        "{path} is read-only: {why}. Fix that, or choose another data folder with "
+        "ONEFOLD_DATA_DIR.",
         path=path,
         why=why,
     )

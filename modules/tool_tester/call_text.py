@@ -29,14 +29,14 @@ def parse_calls(text: str, tools: Toolbox, protocol: str = NATIVE) -> tuple[Tool
         if reply.is_doubtful:
             raise BadUsage(
                 phrase(
-                    "This text may hold a call, but it is not plain that one is meant, or it is "
-                    "not whole: nothing of it would be run."
+                    "This text may contain a call, but it is unclear or incomplete, so it "
+                    "would not be run."
                 )
             )
         raw = [RawCall("", c.name, json.dumps(c.arguments)) for c in reply.calls]
     if not raw:
         raise BadUsage(
-            phrase("No call of a tool was found in this text. /tools NAME shows what one takes.")
+            phrase("No tool call found in this text. /tools NAME shows a tool's parameters.")
         )
     return tuple(
         to_tool_call(RawCall(f"call-{number}", call.name, call.arguments), tools)

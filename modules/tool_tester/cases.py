@@ -108,10 +108,10 @@ class ToolCases:
         """
         if not _NAME.fullmatch(name):
             raise BadUsage(
-                phrase("A case has a name of letters, digits, spaces, “.”, “-” and “_”.")
+                phrase("Case names can contain letters, digits, spaces, “.”, “-” and “_”.")
             )
         if not run.results:
-            raise BadUsage(phrase("Nothing was run that could be kept."))
+            raise BadUsage(phrase("Nothing to save: no run yet."))
         is_of_project = run.place == "project"
         case = ToolCase(
             *(name, run.text, run.protocol, run.place, str(project) if is_of_project else ""),
@@ -145,5 +145,5 @@ def _read(path: Path) -> ToolCase:
 
 def _broken(path: Path) -> UserError:
     return UserError(
-        phrase("{path} is no case of the tool tester: mend it or move it away.", path=str(path))
+        phrase("{path} is not a valid test case. Fix it or move it away.", path=str(path))
     )

@@ -98,4 +98,4 @@ def _folder_in(path: Path) -> Path | None:
 
 def _no_folder(error: OSError) -> UserError:
     why = error.strerror or str(error)
-    return UserError(phrase("A scratch folder cannot be made: {why}.", why=why))
+    return UserError(phrase("Cannot create a scratch folder: {why}.", why=why))

@@ -68,8 +68,8 @@ from utils.system.interrupts import stopping_on_signals
 from utils.text.codec import to_plain
 
 NO_REMOTE_PREVIEWS = phrase(
-    "Previews are shown only by a server that no other machine can reach: start it without --host, "
-    "and forward its ports by ssh."
+    "Previews only work on a server that other machines cannot reach. Start it without "
+    "--host and forward its ports with ssh."
 )
 
 
@@ -329,15 +329,19 @@ def serve(
         stack.enter_context(
             published_server_file(file, server.url, server.authenticator.token, config.project.root)
         )
-        echo(phrase("Onefold works in {path}.", path=str(config.project.root)))
+        echo(phrase("Onefold is working in {path}.", path=str(config.project.root)))
         if not bind_address.is_local:
-            echo(phrase("Mind: others on the network can listen in; nothing is encrypted."))
+            echo(
+                phrase(
+                    "Warning: the connection is not encrypted. Others on the network can read it."
+                )
+            )
         echo(phrase("Open this link; it works once:"))
         echo(f"  {server.url}{server.authenticator.new_link()}")
         _offer_links(server, echo)
         threading.Thread(target=warm, name="warm", daemon=True).start()
         server.run()
-    echo(phrase("Stopped. The sessions are kept."))
+    echo(phrase("Stopped. All sessions are saved."))
     return 0
 
 
@@ -350,7 +354,7 @@ def _offer_links(server: WebServer, echo: Callable[[Text], None]) -> None:
     """Print a fresh link whenever the person presses Enter, if there is somebody who can."""
     if not (sys.stdin and sys.stdin.isatty()):
         return
-    echo(phrase("Enter gives another link, Ctrl-C ends it all."))
+    echo(phrase("Press Enter for a new link, Ctrl-C to stop."))
     keyboard = sys.stdin.fileno()
 
     def listen() -> None:

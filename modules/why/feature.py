@@ -58,18 +58,15 @@ class Why(Feature, BindsToSession, RecordsPerson):
 
     @command(
         "/why PATH[:LINE[-LINE]]",
-        "Show who wrote a line, lines or a file, in which call, and the words that asked for it; "
-        "--agent-trace FILE and --git-notes [COMMIT] export that.",
+        "Show who wrote a line, some lines or a file, in which call and for which request; "
+        "--agent-trace FILE and --git-notes [COMMIT] export this.",
         is_concurrent=True,
     )
     def why(self, argument: str) -> Card | CommandAnswered:
         option, _, rest = argument.partition(" ")
         if not argument or (option == AGENT_TRACE and not rest):
             raise UserError(
-                phrase(
-                    "Say of which line: /why app.py:42, /why app.py:10-20; or where to: "
-                    "/why --agent-trace trace.json"
-                )
+                phrase("Usage: /why app.py:42, /why app.py:10-20, or /why --agent-trace trace.json")
             )
         if option == AGENT_TRACE:
             return self._write_trace(rest.strip())
@@ -127,12 +124,12 @@ class Why(Feature, BindsToSession, RecordsPerson):
             self._stop.on_stop,
         )
         said = phrase(
-            "Files with lines to tell of: {count}. git notes --ref={notes} show {commit} shows it.",
+            "Files covered: {count:,}. To see the note: git notes --ref={notes} show {commit}",
             count=files,
             notes=NOTES,
             commit=name[:12],
         )
-        return TextCard(phrase("Noted on {commit}", commit=name[:12]), said)
+        return TextCard(phrase("Note added to {commit}", commit=name[:12]), said)
 
     def trace(self, path: str) -> FileOrigins:
         """Return the origins of the lines of *path* as all is now. Raises `UserError`, `ToolError`.
@@ -151,9 +148,7 @@ class Why(Feature, BindsToSession, RecordsPerson):
 
     def _tracing(self) -> Tracing:
         if self._project.is_whole_disk:
-            raise UserError(
-                phrase("The project is the whole disk: nothing of its files is held to tell.")
-            )
+            raise UserError(phrase("The project is the whole disk: its file history is not saved."))
         from modules.checkpoints.line_origins.tracing import Tracing  # for who asks
 
         return Tracing(self._checkpoints.get(), self.reasons().arguments_of)

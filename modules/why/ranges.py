@@ -38,22 +38,20 @@ def ranges_by_origin(found: FileOrigins, start: int = 0, end: int = 0) -> dict[O
 
 def _no_lines(found: FileOrigins) -> Phrase:
     if found.is_gone:
-        return phrase("{path} is not there any more.", path=visible(found.path))
-    return phrase("{path} is no text: it has no lines.", path=visible(found.path))
+        return phrase("{path} no longer exists.", path=visible(found.path))
+    return phrase("{path} is not text and has no lines.", path=visible(found.path))
 
 
 def note_on(found: FileOrigins, origins: int) -> Text:
     """Return what is to be known of a file beside where its lines come from."""
     if found.is_gone:
-        return phrase("It is not there any more: this is who took it away, or moved it.")
+        return phrase("Deleted: this is who deleted or moved it.")
     if found.kind:
-        return phrase("No text ({kind}): this is who wrote it last.", kind=found.kind)
+        return phrase("Not text ({kind}): this is who last wrote it.", kind=found.kind)
     if not found.lines:
-        return phrase("An empty file: it has no lines.")
+        return phrase("Empty file: no lines.")
     if origins > MAX_ORIGINS:
-        return phrase(
-            "There are {count} more origins; ask for some lines.", count=origins - MAX_ORIGINS
-        )
+        return phrase("{count:,} more origins. Ask for fewer lines.", count=origins - MAX_ORIGINS)
     if found.former:
-        return phrase("Called before: {paths}", paths=", ".join(map(visible, found.former[:5])))
+        return phrase("Earlier names: {paths}", paths=", ".join(map(visible, found.former[:5])))
     return ""

@@ -88,7 +88,7 @@ export class App extends Store {
     this.setState({ transcript, outbox, isReady: true });
     if (!fresh) events.forEach((event) => this.emit("event", event));
     if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
-      this.notice(t("The page stays; close the tab when you like."));
+      this.notice(t("You can close this tab now."));
     }
     if (events.some((event) => event.effect === "keys" && asked.has(event.cmd))) this.emit("keys");
   }
@@ -128,7 +128,7 @@ export class App extends Store {
     const { session } = this.state;
     if (session === this.#left) return;
     this.#left = session;
-    this.notice(t("This session is no longer there; here is a new one."));
+    this.notice(t("That session no longer exists. This is a new one."));
     this.#start(true).finally(() => (this.#left = ""));
   }
 
@@ -249,7 +249,7 @@ export class App extends Store {
       if (ack.open && session === this.state.session) this.openSession(ack.open);
       if (ack.queued || ack.open) this.#forgetSent(cmd);
       if (ack.queued && text.startsWith("/") && !pictures)
-        this.notice(t("{command} waits until the task is over.", { command: text.split(/\s/)[0] }));
+        this.notice(t("{command} will run when the task is done.", { command: text.split(/\s/)[0] }));
     } catch (refusal) {
       this.#forgetSent(cmd);
       this.giveBack(session, text, pictures);
@@ -286,7 +286,7 @@ export class App extends Store {
 
   /** Runs a slash command beside the talk and returns its answer. @param {string} line */
   async aside(line) {
-    if (this.state.link === "lost") this.notice(t("This is sent once the connection is back."));
+    if (this.state.link === "lost") this.notice(t("Will be sent when the connection is back."));
     const ack = await this.attempt(async () => {
       await this.#session;
       return this.connection.say("command", { session: this.state.session, line });
@@ -320,7 +320,7 @@ export class App extends Store {
     this.attempt(async () => {
       const row = await api.forkSession(this.state.session, turn - 1);
       this.openSession(row.id);
-      this.notice(t("You are in a new session now; the one before stays as it is."));
+      this.notice(t("You are now in a new session; the previous one is unchanged."));
       if (text || pictures.length) await this.send(text, false, pictures);
     });
 

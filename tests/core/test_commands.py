@@ -32,7 +32,7 @@ def test_an_unknown_command_names_the_nearest(line: str) -> None:
 def test_an_unknown_command_that_is_near_to_none_names_none() -> None:
     answer = only(run_turn(terminal(), "/nonsense"))
     assert isinstance(answer.card, TextCard)
-    assert str(answer.card.title) == "There is no command /nonsense; /help lists all."
+    assert str(answer.card.title) == "Unknown command /nonsense. /help lists all commands."
 
 
 def test_the_history_names_calls_beside_the_words_that_came_with_them() -> None:
@@ -50,7 +50,7 @@ def test_a_search_says_what_was_searched_for() -> None:
     run_turn(main, "what is there?")
     card = only(run_turn(main, "/search needle")).card
     assert isinstance(card, TableCard)
-    assert str(card.title) == "“needle” in the sessions, found: 0"
+    assert str(card.title) == "Sessions that contain “needle”: 0"
 
 
 def test_status_names_what_the_contract_names() -> None:
@@ -102,7 +102,7 @@ def test_approve_takes_only_the_modes_there_are() -> None:
     assert only(run_turn(main, "/approve read-only")).ok
     card = only(run_turn(main, "/approve")).card
     assert isinstance(card, TextCard)
-    assert str(card.title) == "Approval: read-only."
+    assert str(card.title) == "Approval mode: read-only."
 
 
 @pytest.mark.parametrize(
@@ -181,15 +181,15 @@ def test_what_was_learnt_of_a_server_is_shown_and_forgotten() -> None:
     assert isinstance(card, TextCard)
     assert str(card.body).endswith("thinking=no, window=8192")
     card = only(run_turn(main, "/model forget")).card
-    assert card == TextCard(phrase("The model is {name}.", name="scripted"))
+    assert card == TextCard(phrase("Model: {name}.", name="scripted"))
     assert main.model.profile == ServerProfile()
 
 
 def test_the_models_that_can_be_had_are_listed() -> None:
     main = terminal()
     main.model.models = lambda name="": ["scripted", "anthropic/claude-x"]  # type: ignore[method-assign]
-    title = phrase("The model is {name}.", name="scripted")
-    how = phrase("Choose another with /model NAME.")
+    title = phrase("Model: {name}.", name="scripted")
+    how = phrase("/model NAME changes it.")
     rows = (("scripted *",), ("anthropic/claude-x",), (how,))
     assert only(run_turn(main, "/model")).card == TableCard(title, rows)
 
@@ -223,7 +223,7 @@ def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named(
     answer = run_turn(main, "/model deepseek-flush")
     assert not only(answer).ok
     assert title(answer) == (
-        "The server has no model deepseek-flush; it has deepseek-flash, deepseek-v4-pro. "
+        "The server has no model deepseek-flush. Available: deepseek-flash, deepseek-v4-pro. "
         "Did you mean deepseek-flash?"
     )
     assert main.model.model == "deepseek-v4-pro"
@@ -240,7 +240,7 @@ def test_resume_without_an_id_offers_sessions_and_takes_a_number() -> None:
     assert isinstance(card, TableCard)
     assert [row[0] for row in card.rows] == ["1", "2"]
     assert main.session not in [row[4] for row in card.rows]
-    assert title(run_turn(main, "/resume 3")) == "Say a number from 1 to 2: /resume 1"
+    assert title(run_turn(main, "/resume 3")) == "Enter a number from 1 to 2: /resume 1"
     assert only(run_turn(main, "/resume 2")).ok
     assert main.session == card.rows[1][4]
 

@@ -54,5 +54,5 @@ def test_fields_are_described_as_they_are_said(tmp_path: Path) -> None:
 
 def test_what_the_settings_say_is_not_put_back(tmp_path: Path) -> None:
     one = client(tmp_path / "servers.json", is_claude=False, settings={"window": 4096})
-    with pytest.raises(UserError, match=r"config\.toml says window, and wins"):
+    with pytest.raises(UserError, match=r"window is set in config\.toml"):
         set_fields(one, ["window="])

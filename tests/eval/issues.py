@@ -206,7 +206,7 @@ def read_issues(path: Path, repositories: Path) -> list[Issue]:
     try:
         lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"{path} cannot be read: {error}.") from None
+        raise TaskError(f"Cannot read {path}: {error}.") from None
     found = [
         _read(line, f"Line {n} of {path}", repositories)
         for n, line in enumerate(lines, 1)
@@ -227,7 +227,7 @@ def _read(line: str, where: str, repositories: Path) -> Issue:
             test for name in ("FAIL_TO_PASS", "PASS_TO_PASS") for test in _listed(instance, name)
         ]
     except (ValueError, KeyError, TypeError):
-        raise TaskError(f"{where} is no object with {', '.join(_REQUIRED)}.") from None
+        raise TaskError(f"{where} must be an object with {', '.join(_REQUIRED)}.") from None
     if not all(isinstance(text, str) and text for text in texts):
         raise TaskError(f"{where}: {', '.join(_REQUIRED)} are texts.")
     instance_id, repository, base, statement = texts

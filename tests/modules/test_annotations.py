@@ -290,16 +290,14 @@ def test_a_pipe_in_place_of_the_notes_is_refused(project: Project, path: Path) -
     os.mkfifo(path)
     notes = Annotations(project, path)
     assert notes.note("a.py") == ""
-    with pytest.raises(
-        UserError, match=r"notes\.json cannot be read or kept: it is no regular file"
-    ):
+    with pytest.raises(UserError, match=r"notes\.json Cannot read or save: it is no regular file"):
         notes.annotate_file("a.py", "one")
 
 
 def test_a_note_that_cannot_be_kept_is_said(project: Project, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     notes = Annotations(project, tmp_path / "file" / "notes.json")
-    with pytest.raises(UserError, match="cannot be read or kept"):
+    with pytest.raises(UserError, match="Cannot read or save"):
         notes.annotate_file("a.py", "one")
     assert told(notes) == {}
 

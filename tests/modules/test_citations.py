@@ -107,7 +107,7 @@ def test_numbers_run_through_a_task_and_begin_anew(tmp_path: Path) -> None:
     plain = re.sub(r"\x1b\]8;[^\x1b]*\x1b\\|\x1b\[[\d;?]*[a-zA-Z]", "", text)
     assert "Tea is hot [2][1], not cold [9]?; [2] and a[2] mean nothing." in plain
     assert "[1] A  https://a.org/" in plain
-    assert "[9]: not a source that was read" in plain
+    assert "[9]: source not read" in plain
 
 
 def test_hostile_sources_stay_in_their_link() -> None:

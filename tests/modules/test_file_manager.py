@@ -124,7 +124,7 @@ def test_lines_of_a_large_file_are_read(files: FileManager, root: Path) -> None:
             phrase("line {first} of {count}", first=2_002, count=2_002),
         ),
     )
-    assert files.read_file("big").text.endswith("… 1995 more lines; go on with start_line=8")
+    assert files.read_file("big").text.endswith("… 1,995 more lines; go on with start_line=8")
     with pytest.raises(ToolError, match="has lines 1 to 2002"):
         files.read_file("big", start_line=2_003)
 

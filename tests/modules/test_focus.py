@@ -191,7 +191,7 @@ def test_focus_touches_nothing(focus: Focus) -> None:
 
 def test_a_focus_on_too_many_changes_nothing_and_says_so(focus: Focus) -> None:
     focus.focus("a.py")
-    with pytest.raises(ToolError, match="with these it would be 4: a.py, b.py, c c.py, d.py"):
+    with pytest.raises(ToolError, match="this would make 4: a.py, b.py, c c.py, d.py"):
         focus.focus("b.py 'c c.py' d.py")
     assert list(focus.paths) == ["a.py"]
     with pytest.raises(ToolError):

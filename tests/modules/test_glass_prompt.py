@@ -33,9 +33,9 @@ TOO_LONG = (
     "This model's maximum context length is 5500 tokens. However, you requested 5600 tokens "
     "(5500 in the messages, 100 in the completion)."
 )
-BLOCKS = "the server keeps whole blocks only"
+BLOCKS = "the server caches whole blocks only"
 NEW = "new text at the end"
-MODE = "thinking was switched on or off: each has a cache of its own"
+MODE = "thinking was turned on or off; each has its own cache"
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def test_every_step_shows_its_tokens_its_price_and_why_it_was_read_anew(tmp_path
     with Simulator(script) as server, session(tmp_path, server) as one:
         run_turn(one.terminal, LONG)
         run_turn(one.terminal, "again")
-        assert causes(one.terminal) == [["the session begins"], [BLOCKS, NEW], [BLOCKS, NEW]]
+        assert causes(one.terminal) == [["start of the session"], [BLOCKS, NEW], [BLOCKS, NEW]]
         shown = rows(one.terminal)
         usage = one.terminal.usage
     assert [row[:2] for row in shown] == [["1", "1.1"], ["2", "1.2"], ["3", "2.1"]]
@@ -119,7 +119,7 @@ def test_every_cause_of_a_miss_is_named(tmp_path: Path) -> None:
         run_turn(main, "another mode")
         run_turn(main, "/fast")
         main.model.model = "deepseek-v4-pro"
-        run_turn(main, "another model")
+        run_turn(main, "different model")
         run_turn(main, "/tools create_folder off")
         run_turn(main, "other tools")
         main.rewind(main.history.turn, 1)
@@ -127,20 +127,20 @@ def test_every_cause_of_a_miss_is_named(tmp_path: Path) -> None:
         main.record(StateRecord("left_out_before", main.history.turn))
         run_turn(main, "left out")
         main.system_prompt = "You are another test."
-        run_turn(main, "other instructions")
+        run_turn(main, "different instructions")
         server.cache = PromptCache()
         run_turn(main, "expired")
         told = [why[0] for why in causes(main)]
     assert told[:-1] == [
-        "the session begins",
+        "start of the session",
         MODE,
-        "another model: deepseek-v4-pro has a cache of its own",
-        "another list of tools: −create_folder",
-        "turns were taken back, and what was said since is new",
-        "the oldest turns are left out, for they no longer fit",
-        "other instructions",
+        "different model: deepseek-v4-pro has its own cache",
+        "different tools: −create_folder",
+        "turns were undone; everything since is new",
+        "the oldest turns were dropped because they no longer fit",
+        "different instructions",
     ]
-    assert told[-1].startswith("nothing of ours changed: the server no longer had it, ")
+    assert told[-1].startswith("nothing changed: the server's cache had expired, ")
 
 
 def test_a_cache_that_expired_is_told_with_the_hours(
@@ -155,7 +155,7 @@ def test_a_cache_that_expired_is_told_with_the_hours(
         run_turn(one.terminal, "still there?")
         expired, new = causes(one.terminal)[1]
     assert expired == (
-        "nothing of ours changed: the server no longer had it, 5.5 hours after the last request"
+        "nothing changed: the server's cache had expired, 5.5 hours after the last request"
     )
     assert new == NEW
 
@@ -172,7 +172,7 @@ def test_answers_that_were_cut_are_named(tmp_path: Path) -> None:
         run_turn(one.terminal, "read")
         one.terminal.record(StateRecord("shortened", 2))
         run_turn(one.terminal, "again")
-        assert causes(one.terminal)[-1] == ["long tool answers were cut to make room"]
+        assert causes(one.terminal)[-1] == ["long tool results were shortened to free up space"]
 
 
 def test_a_summary_is_a_request_of_its_own_and_breaks_the_next(tmp_path: Path) -> None:
@@ -181,13 +181,13 @@ def test_a_summary_is_a_request_of_its_own_and_breaks_the_next(tmp_path: Path) -
         for line in (LONG, "two", "/compact", "three", "four"):
             run_turn(one.terminal, line)
         assert causes(one.terminal)[2:] == [
-            ["a request of its own, which sums up turns"],
-            ["earlier turns were summed up (compaction)"],
+            ["a separate request that summarizes turns"],
+            ["earlier turns were summarized (compaction)"],
             [BLOCKS, NEW],
         ]
         assert labels(prompt(one.terminal, "/context 3")) == [
             "instructions",
-            "turns to be summed up",
+            "turns to summarize",
         ]
         assert "summary" in labels(prompt(one.terminal, "/context 4"))
         usage = one.terminal.usage
@@ -208,7 +208,7 @@ def test_a_step_that_was_too_long_and_sent_anew_is_counted_once(tmp_path: Path) 
         card = answer(one.terminal, "/context").card
     assert [row[1] for row in shown] == ["1.1", "2.1", "3.1", "3.1", "3.1"]
     assert shown[2][2:] == ["not counted", "", "", "", NEW]
-    assert shown[4][-1].endswith("earlier turns were summed up (compaction)")
+    assert shown[4][-1].endswith("earlier turns were summarized (compaction)")
     assert isinstance(card, TableCard)
     assert card.rows[-1][2] == f"{usage.prompt_tokens:,}"
 
@@ -244,8 +244,8 @@ def test_a_step_shows_all_that_was_sent_to_the_letter_and_where_it_came_from(
         said = labels(card)
     assert said[:2] == ["instructions", "tools: 21"]
     assert {*said} >= {
-        *("place and date", "project map", "memory", "notes", "focus: a.py", "person", "model"),
-        *("thoughts of the model", "call of read_file", "answer of read_file"),
+        *("folder and date", "project map", "memory", "notes", "focus: a.py", "person", "model"),
+        *("model's thinking", "call: read_file", "result: read_file"),
     }
 
 
@@ -267,8 +267,8 @@ def test_what_came_from_the_cache_is_the_beginning_of_the_step(tmp_path: Path) -
     styles = dict(prompt_rows(second, Translator("en", {})))
     assert styles[f"{LONG[:60].rstrip()}…"] == "dim green"
     assert styles[said.text[said.cached :]] == "yellow"
-    assert f"from cache\n{LONG[:60].rstrip()}…\n" in drawn
-    assert "read anew · new in this step" in drawn
+    assert f"cached\n{LONG[:60].rstrip()}…\n" in drawn
+    assert "not cached · new in this step" in drawn
 
 
 def test_what_changed_since_the_step_before_is_shown_alone(tmp_path: Path) -> None:
@@ -283,8 +283,8 @@ def test_what_changed_since_the_step_before_is_shown_alone(tmp_path: Path) -> No
         other = prompt(one.terminal, "/context 3 diff")
         begun = prompt(one.terminal, "/context 1 diff")
     assert [(str(part.label), part.change) for part in grown.parts] == [
-        ("call of list_files", "new"),
-        ("answer of list_files", "new"),
+        ("call: list_files", "new"),
+        ("result: list_files", "new"),
     ]
     changed = [(str(part.label), part.change) for part in other.parts]
     assert changed[:2] == [("tools: 21", "gone"), ("tools: 20", "new")]
@@ -360,11 +360,11 @@ def test_a_session_that_goes_on_later_and_a_fork_say_what_they_begin_with(tmp_pa
         with session(tmp_path, server) as again:
             again.terminal.resume(begun)
             run_turn(again.terminal, "again")
-            assert causes(again.terminal) == [["the session begins"], [BLOCKS, NEW]]
+            assert causes(again.terminal) == [["start of the session"], [BLOCKS, NEW]]
             again.terminal.resume(again.terminal.fork(1))
             run_turn(again.terminal, "otherwise")
             ((*_, why),) = rows(again.terminal)
-    assert why.endswith("the first request that is kept here: a fork, or too long ago")
+    assert why.endswith("the first saved request (a fork, or older ones are no longer kept)")
 
 
 def test_claude_is_shown_by_the_same_parts(tmp_path: Path) -> None:
@@ -389,21 +389,21 @@ def test_claude_is_shown_by_the_same_parts(tmp_path: Path) -> None:
             told = causes(one.terminal)
             said = labels(prompt(one.terminal, "/context 3"))
         client.close()
-    assert told[0] == ["the session begins"]
+    assert told[0] == ["start of the session"]
     assert told[1][-1] == NEW
     assert said[0].startswith("tools: ")
-    assert {"instructions", "place and date", "person", "thoughts of the model",
-            "call of list_files", "answer of list_files", "model"} <= {*said}  # fmt: skip
+    assert {"instructions", "folder and date", "person", "model's thinking",
+            "call: list_files", "result: list_files", "model"} <= {*said}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("profile", "said"),
     [
-        ({"protocol": "vcp"}, ["instructions", "place and date", "person", "model"]),
+        ({"protocol": "vcp"}, ["instructions", "folder and date", "person", "model"]),
         ({"alternating": True, "system_messages": "first"},
-         ["instructions", "place and date", "tools: 21", "person", "call of list_files"]),
+         ["instructions", "folder and date", "tools: 21", "person", "call: list_files"]),
         ({"tool_messages": False},
-         ["instructions", "tools: 21", "place and date", "person", "model"]),
+         ["instructions", "tools: 21", "folder and date", "person", "model"]),
     ],
     ids=["vcp", "alternating", "calls as text"],
 )  # fmt: skip
@@ -419,7 +419,7 @@ def test_servers_of_another_shape_are_shown_by_the_same_parts(
         run_turn(one.terminal, "again")
         assert all(NEW in why for why in causes(one.terminal)[1:])
         shown = labels(prompt(one.terminal, "/context 3"))
-    answers = "answers of tools" if "alternating" not in profile else "answer of list_files"
+    answers = "tool results" if "alternating" not in profile else "result: list_files"
     assert shown == [*said, answers, "model", "person"]
 
 
@@ -429,7 +429,7 @@ def test_a_server_that_does_not_say_what_its_cache_had_is_told_of(tmp_path: Path
         run_turn(one.terminal, LONG)
         run_turn(one.terminal, "again")
         told = causes(one.terminal)
-    assert told == [["the session begins"], ["the server does not say what its cache had"]]
+    assert told == [["start of the session"], ["the server does not report its cache"]]
 
 
 def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:
@@ -440,7 +440,7 @@ def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:
     said = [one.card.title for one in (nothing, *wrong) if isinstance(one.card, TextCard)]
     assert not any(one.ok for one in (nothing, *wrong))
     assert [str(title) for title in said] == [
-        "Nothing was sent to the model in this session yet.",
-        *["Say /context, /context N, /context N all or /context N diff."] * 3,
-        "There is no step 2; there are 1.",
+        "Nothing has been sent to the model in this session yet.",
+        *["Usage: /context, /context N, /context N all or /context N diff."] * 3,
+        "No step 2; there are 1.",
     ]

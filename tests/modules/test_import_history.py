@@ -216,17 +216,17 @@ def test_every_shape_is_read(tmp_path: Path, shape: Callable[[Any], str | bytes]
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "breaks off in line 1|is no JSON"),
-        ("hello", "is no JSON: .* in line 1, column 1"),
-        (json.dumps(WHOLE)[:-20], "breaks off in line 1"),
-        (json.dumps(WHOLE, indent=1)[:-3], "breaks off in line"),
-        ('[{"role": "user", "content": "a"} x]', "is no JSON: .* column 35"),
-        ("[" * 100_000, "is no JSON"),
-        ('{"name": "package", "version": 1}', "no conversation"),
-        ("[1, 2, 3]", "no conversation"),
-        ('"role"', "no conversation"),
-        ('[{"role": "system", "content": "x"}]', "no conversation"),
-        (b"\x00\xff\xfe\x81", "is no text|is no JSON"),
+        ("", "is incomplete: it ends in line 1|is not valid JSON"),
+        ("hello", "is not valid JSON: .* in line 1, column 1"),
+        (json.dumps(WHOLE)[:-20], "is incomplete: it ends in line 1"),
+        (json.dumps(WHOLE, indent=1)[:-3], "is incomplete: it ends in line"),
+        ('[{"role": "user", "content": "a"} x]', "is not valid JSON: .* column 35"),
+        ("[" * 100_000, "is not valid JSON"),
+        ('{"name": "package", "version": 1}', "No conversation"),
+        ("[1, 2, 3]", "No conversation"),
+        ('"role"', "No conversation"),
+        ('[{"role": "system", "content": "x"}]', "No conversation"),
+        (b"\x00\xff\xfe\x81", "is not text|is not valid JSON"),
     ],
 )
 def test_what_is_no_conversation_is_told_and_leaves_nothing(
@@ -245,9 +245,9 @@ def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
     with huge.open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     for path, told in [
-        (tmp_path / "none.json", "cannot be read: No such file"),
+        (tmp_path / "none.json", "Cannot read .*: No such file"),
         (tmp_path, "is no file"),
-        (huge, "too large to be brought in: 100 MB; at most 100 MB"),
+        (huge, "too large to import: 100 MB .limit: 100 MB."),
         (Path("nul\0"), "cannot be read"),
     ]:
         with pytest.raises(UserError, match=told):

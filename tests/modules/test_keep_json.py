@@ -87,4 +87,4 @@ def test_what_cannot_be_written_is_told_once(tmp_path: Path) -> None:
         env.data.conversation.mkdir()
         events = [*run_turn(env.terminal, "one"), *run_turn(env.terminal, "two")]
         told = [str(event.what) for event in events if isinstance(event, Warned)]
-        assert told == [f"{env.data.conversation} cannot be written: Is a directory."]
+        assert told == [f"Cannot write {env.data.conversation}: Is a directory."]

@@ -53,7 +53,7 @@ def test_the_turn_pauses_before_a_loss(
         asked = [event for event in events if is_question(event)]
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert len(asked) == is_asked
-        back = Warned(phrase("All that it did to the files was put back."))
+        back = Warned(phrase("All its file changes were undone."))
         assert (back in events) is is_asked
         for question in asked:
             assert isinstance(question, ApprovalAsked)
@@ -122,7 +122,7 @@ def test_what_was_refused_is_never_brought_again(tmp_path: Path, line: str) -> N
         assert contents(made.root) == before
         (listed,) = run_turn(made.terminal, "/undo list")
         assert isinstance(listed, CommandAnswered)
-        assert "No call of this session has changed a file" in str(listed.card)
+        assert "No call in this session has changed a file" in str(listed.card)
 
 
 def test_an_undo_of_before_can_be_redone_after_a_refusal(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_run_that_deletes_what_no_checkpoint_holds_is_asked_about(
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert finished.state == ("done" if is_kept else "refused")
         if not is_kept:
-            assert Warned(phrase("All that it did to the files was put back.")) in events
+            assert Warned(phrase("All its file changes were undone.")) in events
             after = huge[0].stat()
             for name in ("st_size", "st_mode", "st_mtime_ns"):
                 assert getattr(after, name) == getattr(before, name)
@@ -226,7 +226,7 @@ def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> 
         assert finished.state == "refused"
         assert any(isinstance(event, Warned) for event in events)
         answer = next(r for _, r in made.terminal.history.records if isinstance(r, ToolResult))
-        assert "Not everything could be put back" in answer.text
+        assert "Not everything could be restored" in answer.text
         assert (made.root / "data/deep/7.txt").read_text() == "7"
 
 

@@ -74,7 +74,7 @@ def test_remarks_and_what_is_left_to_do_are_told(tmp_path: Path) -> None:
         shown = [readable(json.dumps(line).encode(), Translator.of("en")) for line in told]
     remark, asked = [line["what"] for line in told if line["kind"] == "info"]
     assert remark == "The model wrote its call of list_files as text."
-    assert asked == "The model ended with open todos; it is asked once whether it is done."
+    assert asked == "The model stopped with open todos. Asking whether it is done."
     assert told[-1]["still_open"] == "Still to do: Look"
     assert shown[-1].endswith("Still to do: Look")
     assert any(line.endswith(remark) for line in shown)
@@ -121,9 +121,7 @@ def test_a_disk_that_takes_nothing_is_told_once_and_stops_nothing(tmp_path: Path
         events = [*run_turn(env.terminal, "one"), *run_turn(env.terminal, "two")]
         assert (env.root / "a").read_text() == "x"
         warned = [str(event.what) for event in events if isinstance(event, Warned)]
-        assert warned == [
-            f"The operations log {env.data.operations} cannot be written: Is a directory."
-        ]
+        assert warned == [f"Cannot write The operations log {env.data.operations}: Is a directory."]
         assert [e.why for e in events if isinstance(e, TurnFinished)] == ["done", "done"]
         env.data.operations.rmdir()
         env.model.replies = [text_reply("Three.")]
@@ -148,7 +146,7 @@ def test_the_status_says_where_it_is_or_that_it_is_off(
     monkeypatch.setattr(tests.assembly, "SETTINGS", SETTINGS)
     with assembled_terminal(tmp_path / "data", text_reply("ok")) as env:
         (answer,) = run_turn(env.terminal, "/status")
-        assert "off; --log switches it on" in str(to_plain(answer))
+        assert "off; --log turns it on" in str(to_plain(answer))
         run_turn(env.terminal, "hi")
         assert env.terminal.observer is None
         assert not env.data.operations.exists()
@@ -170,7 +168,7 @@ def test_every_line_can_be_read_by_a_person(tmp_path: Path, language: Any) -> No
         raw = env.data.operations.read_bytes().splitlines()
     told = [readable(line, words) for line in raw]
     assert all("\x1b" not in line and "\n" not in line for line in told)
-    unreadable = words.render(phrase("(a line that cannot be read)"))
+    unreadable = words.render(phrase("(unreadable line)"))
     assert unreadable not in told
     text = "\n".join(told)
     for part in ("create_file path=a.txt, content=hi there", "a.txt → b.txt", "← Gone.", "■ done"):

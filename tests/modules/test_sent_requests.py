@@ -127,7 +127,7 @@ def test_a_disk_that_takes_nothing_stops_no_task_and_is_told_once(tmp_path: Path
         one.data.requests.write_text("in the way")
         events = run_turn(one.terminal, "look")
     told = [str(event.what) for event in events if isinstance(event, Warned)]
-    assert len([what for what in told if "Requests cannot be kept" in what]) == 1
+    assert len([what for what in told if "Cannot save requests" in what]) == 1
 
 
 def keep(log: RequestLog, *bodies: bytes) -> None:
@@ -172,7 +172,7 @@ def test_a_damaged_log_is_said_to_be(tmp_path: Path) -> None:
     data = bytearray((tmp_path / "s").read_bytes())
     data[-1] ^= 1
     (tmp_path / "s").write_bytes(data)
-    with pytest.raises(UserError, match="cannot be read or kept"):
+    with pytest.raises(UserError, match="Cannot read or save"):
         kept(tmp_path)
 
 
@@ -183,5 +183,5 @@ def test_what_a_session_sent_is_deleted_with_it(tmp_path: Path) -> None:
     log.forget("s")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "s").mkdir()
-    with pytest.raises(UserError, match="cannot be read or kept"):
+    with pytest.raises(UserError, match="Cannot read or save"):
         log.forget("s")

@@ -169,14 +169,14 @@ def test_a_session_is_found_by_the_start_or_the_end_of_its_id(store: Sessions) -
     with pytest.raises(UserError, match=f"Several sessions.*{second}, {first}"):
         store.find(first[:8])
     for wrong in ("zzz", "%", "_", "\\"):
-        with pytest.raises(UserError, match="There is no session"):
+        with pytest.raises(UserError, match="No session"):
             store.find(wrong)
 
 
 def test_no_session_at_all_is_said(store: Sessions) -> None:
-    with pytest.raises(UserError, match="no session of this folder yet"):
+    with pytest.raises(UserError, match="No sessions in this folder yet"):
         store.find("")
-    with pytest.raises(UserError, match="There is no session"):
+    with pytest.raises(UserError, match="No session"):
         store.load("20200101")
 
 
@@ -473,7 +473,7 @@ def test_a_file_held_by_another_program_is_said_to_be(path: Path, store: Session
     session = said(store, "one")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(UserError, match="held by another program"):
+    with pytest.raises(UserError, match="locked by another program"):
         store.append(session, 2, User("two"))
     other.execute("ROLLBACK")
     other.close()
@@ -498,9 +498,9 @@ def test_a_full_disk_loses_nothing_that_was_kept(store: Sessions) -> None:
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     store = Sessions(tmp_path / "file" / "sessions.sqlite")
-    with pytest.raises(UserError, match="cannot be used.*ONEFOLD_DATA_DIR"):
+    with pytest.raises(UserError, match="Cannot use.*ONEFOLD_DATA_DIR"):
         said(store, "hello")
-    with pytest.raises(UserError, match="cannot be used"):
+    with pytest.raises(UserError, match="Cannot use"):
         said(Sessions(Path("/proc/nowhere/sessions.sqlite")), "hello")
 
 
@@ -508,7 +508,7 @@ def test_a_read_only_database_is_said(store: Sessions) -> None:
     session = said(store, "one")
     with store._database.reading() as connection:
         connection.execute("PRAGMA query_only=1")
-    with pytest.raises(UserError, match="cannot be used: attempt to write a readonly database"):
+    with pytest.raises(UserError, match="Cannot use .*: attempt to write a readonly database"):
         store.append(session, 2, User("two"))
 
 

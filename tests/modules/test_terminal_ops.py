@@ -149,7 +149,7 @@ def test_status_and_card_name_the_folders_that_are_shown(sandbox_home: SandboxHo
     (shown,) = [value for name, value in rows if name == "Shown folders"]
     assert {"~/.nvm", "~/.cargo/bin", "~/.local/bin"} <= {*shown.split(", ")}
     assert ("Hidden in them", "~/.nvm/.npmrc") in rows
-    assert ("Not shown", "~/.ssh: it holds ~/.ssh, where secrets are kept") in [
+    assert ("Not shown", "~/.ssh: it contains ~/.ssh, where secrets are stored") in [
         (name, value.replace(str(sandbox_home.home), "~")) for name, value in rows
     ]
     card = outcome(ops.run_command("true")).card
@@ -366,7 +366,7 @@ def test_the_card_of_a_command_of_the_persons_own_says_what_undo_leaves(
     for command, has_note in [("true", False), ("touch mine", True)]:
         made = outcome(tools.run_for_person(command, is_private=False))
         said = card_text(made.card, Translator("en", {})) if made.card else ""
-        assert ("/undo does not take this back" in said) is has_note
+        assert ("/undo does not cover this" in said) is has_note
         assert "/undo" not in made.text
 
 

@@ -51,8 +51,8 @@ def test_what_is_taken_back_is_said_in_plain_words() -> None:
     todos.update_todos([{"title": "a", "status": "pending"}])
     first = todos.state()["todos"]
     todos.update_todos([])
-    assert [str(said) for said in todos.undo_change(first, [])] == ["the todos (1, as before)"]
-    assert [str(said) for said in todos.undo_change([], first)] == ["the todos (none, as before)"]
+    assert [str(said) for said in todos.undo_change(first, [])] == ["the todos (1, unchanged)"]
+    assert [str(said) for said in todos.undo_change([], first)] == ["the todos (none, unchanged)"]
 
 
 def test_done_is_a_status_and_what_is_left_is_named_at_the_end() -> None:

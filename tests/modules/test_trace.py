@@ -110,7 +110,7 @@ def test_a_file_that_takes_nothing_is_told_once(
     trace_to(monkeypatch, tmp_path)
     with assembled_terminal(tmp_path, *[list(one) for one in SCRIPT]) as made:
         warned = [event for event in say(made, "hi") if isinstance(event, Warned)]
-    assert sum(f"{event.what}".startswith("The trace ") for event in warned) == 1
+    assert sum(f"{event.what}".startswith("Cannot write the trace ") for event in warned) == 1
 
 
 @pytest.mark.parametrize("link", ["spans.jsonl", "sub"])
@@ -129,7 +129,7 @@ def test_a_link_that_a_program_left_in_the_project_is_not_followed(
     with assembled_terminal(tmp_path, *[list(one) for one in SCRIPT]) as made:
         assert made.root == folder
         warned = [event for event in say(made, "hi") if isinstance(event, Warned)]
-    assert any(f"{event.what}".startswith("The trace ") for event in warned)
+    assert any(f"{event.what}".startswith("Cannot write the trace ") for event in warned)
     assert target.read_text() == "mine\n"
 
 
@@ -160,4 +160,4 @@ def test_a_program_hears_that_there_is_no_trace(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout
     assert done.stderr.count("\n") == 1
-    assert f"The trace {project / 'none' / 'a.jsonl'} cannot be written: No such" in done.stderr
+    assert f"Cannot write the trace {project / 'none' / 'a.jsonl'}: No such" in done.stderr

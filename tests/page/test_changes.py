@@ -114,7 +114,7 @@ def test_files_that_are_no_text_are_undone_and_accepted_whole(stage: ServedPage)
     assert not (stage.project / "new.txt").exists()
     assert (stage.project / "gone").read_text() == "# gone\n"
     act(page, "Accept all").click()
-    expect(page.locator(".changes")).to_contain_text("All changes are accepted or taken back.")
+    expect(page.locator(".changes")).to_contain_text("All changes are accepted or undone.")
     act(page, "Show accepted changes again").click()
     expect(files).to_have_text(["bin", "f.txt"])
 
@@ -138,7 +138,7 @@ def test_a_conflict_is_said_and_both_are_kept(stage: ServedPage) -> None:
     play(page, 1)
     (stage.project / "f.txt").write_text(OLD.replace("line 3\n", "mine\n"))
     act(page, "Undo: Change f.txt").click()
-    said = "both kept · f.txt · as you have it; the earlier one is f.txt.undo-conflict"
+    said = "both kept · f.txt · your version is kept; the earlier one is f.txt.undo-conflict"
     expect(page.locator(".notice")).to_contain_text(said)
     assert text(stage) == OLD.replace("line 3\n", "mine\n")
     assert (stage.project / "f.txt.undo-conflict").read_text() == OLD

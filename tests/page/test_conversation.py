@@ -236,8 +236,8 @@ def test_a_question_is_answered_by_one_key_and_a_reason_reaches_the_model(
     question = page.get_by_role("group", name="Approval")
     expect(question).to_be_focused()
     expect(question.get_by_role("button", name="No")).to_be_enabled()
-    question.get_by_label("Reason for a no").fill("use printf")
-    question.get_by_label("Reason for a no").press("Enter")
+    question.get_by_label("Reason for refusing").fill("use printf")
+    question.get_by_label("Reason for refusing").press("Enter")
     expect(replies(page).last).to_have_text("Fine.")
     assert "use printf" in str(served_page.model.requests[-1])
 
@@ -419,7 +419,7 @@ def test_a_megabyte_of_output_comes_in_live_and_is_folded(served_page: ServedPag
     send(page, "print")
     live = page.locator(".output.live")
     expect(live).to_contain_text("17000 some words")
-    expect(live.locator(".above")).to_have_text("16800 lines above")
+    expect(live.locator(".above")).to_have_text("16,800 lines above")
     assert live.locator("pre").inner_text().count("\n") <= 202
     (served_page.project / "gate").write_text("")
     expect(replies(page)).to_have_text("Done.")
@@ -459,7 +459,7 @@ def test_what_a_web_search_found_is_shown_as_cards(
                 expect(cited.first).to_have_attribute("title", "A\nhttps://example.org/a")
                 expect(replies(page).locator(".citation.unknown")).to_have_text("[9]?")
                 expect(page.locator(".end .sources li")).to_have_text(
-                    ["[1] A", "[9]: not a source that was read"]
+                    ["[1] A", "[9]: source not read"]
                 )
                 page.reload()
             page.context.close()
@@ -507,10 +507,10 @@ def test_commands_beside_a_turn_are_answered_and_others_wait(served_page: Served
     send(page, "/cost")
     expect(page.locator(".command")).to_contain_text("Cache hits")
     page.get_by_role("button", name="Fast", exact=True).click()
-    expect(page.locator(".notice").last).to_contain_text("from the next task on")
+    expect(page.locator(".notice").last).to_contain_text("with the next task")
     expect(page.get_by_role("button", name="Think", exact=True)).to_be_visible()
     send(page, "/undo")
-    expect(page.locator(".notice").last).to_contain_text("/undo waits until the task is over.")
+    expect(page.locator(".notice").last).to_contain_text("/undo will run when the task is done.")
     expect(page.get_by_role("list", name="Queue").get_by_role("listitem")).to_contain_text("/undo")
     gate.open()
     expect(page.locator(".command").last).to_contain_text("/undo")

@@ -60,7 +60,7 @@ def test_a_folder_is_dropped_with_all_that_is_in_it(
         (deep / f"{number}.txt").write_text(str(number))
     (tmp_path / "资料" / "top.txt").write_text("top")
     drop(page, "[data-path=src]", tmp_path / "资料")
-    told = page.locator(".notice", has_text="102 files are in the project now.")
+    told = page.locator(".notice", has_text="Added 102 files to the project.")
     expect(told).to_be_visible(timeout=60_000)
     assert (served_page.project / "src/资料/top.txt").read_text() == "top"
     assert len(list((served_page.project / "src/资料/deep/er").iterdir())) == 101
@@ -72,7 +72,7 @@ def test_a_folder_is_dropped_with_all_that_is_in_it(
 def test_a_folder_without_files_is_said_to_have_none(page: Page, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     drop(page, ".pane", tmp_path / "empty")
-    expect(page.locator(".notice.bad")).to_contain_text("there was no file that could be read")
+    expect(page.locator(".notice.bad")).to_contain_text("No readable file was dropped")
 
 
 def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(

@@ -161,9 +161,9 @@ def test_the_welcome_is_read_from_its_beginning(served_page: ServedPage) -> None
 
 def test_the_welcome_says_that_nothing_is_asked_once_that_is_so(served_page: ServedPage) -> None:
     page = served_page.open()
-    expect(page.locator(".welcome")).to_contain_text("asks before what cannot be undone")
+    expect(page.locator(".welcome")).to_contain_text("asks before anything that cannot be undone")
     page.get_by_label("Approval mode").select_option("all")
-    expect(page.locator(".welcome")).to_contain_text("does not ask first")
+    expect(page.locator(".welcome")).to_contain_text("without asking first")
     expect(page.locator(".welcome")).not_to_contain_text("asks before")
 
 

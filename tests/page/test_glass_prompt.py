@@ -54,11 +54,11 @@ def opened(house: ServedPage, language: str = "en", **options: Any) -> Page:
 def test_steps_are_listed_with_what_the_cache_had_and_why_not_more(served_page: ServedPage) -> None:
     page = opened(served_page)
     first, second = (page.locator(".prompt-steps li").nth(n) for n in (0, 1))
-    expect(first).to_contain_text("1,000 tokens · 0 from cache · 1,000 read anew · $0.001000")
-    expect(first.locator(".why")).to_have_text("1,000: the session begins")
-    expect(second).to_contain_text("1,300 tokens · 990 from cache · 310 read anew")
+    expect(first).to_contain_text("1,000 tokens · 0 cached · 1,000 not cached · $0.001000")
+    expect(first.locator(".why")).to_have_text("1,000: start of the session")
+    expect(second).to_contain_text("1,300 tokens · 990 cached · 310 not cached")
     expect(second.locator(".why")).to_contain_text("300: new text at the end")
-    expect(second.locator(".why")).to_contain_text("10: the server keeps whole blocks only")
+    expect(second.locator(".why")).to_contain_text("10: the server caches whole blocks only")
     expect(page.locator(".prompt-sheet")).to_contain_text("in all: 2,300 tokens")
     width = "it => it.getBoundingClientRect().width"
     whole, hit = (second.locator(one).evaluate(width) for one in (".cache-bar", ".cache-bar .hit"))
@@ -73,7 +73,7 @@ def test_a_step_shows_its_parts_and_what_changed_since_the_one_before(
     shown = page.locator(".prompt-shown")
     expect(shown).to_contain_text("Step 2 as the model read it")
     person = shown.locator(".prompt-part", has_text="person")
-    expect(person.first.locator("summary")).to_contain_text("% from cache")
+    expect(person.first.locator("summary")).to_contain_text("% cached")
     expect(person.first.locator("pre")).to_have_text("begin 😀😀 <b>here</b>")
     told = shown.locator(".prompt-part", has_text="instructions").first
     expect(told).not_to_have_attribute("open", "")
@@ -86,10 +86,10 @@ def test_a_step_shows_its_parts_and_what_changed_since_the_one_before(
     expect(told.locator("pre .miss")).to_have_text("")
     expect(person.last.locator("pre .miss")).to_have_text("and go on")
     expect(person.last.locator("summary")).to_contain_text("new in this step")
-    page.get_by_role("button", name="What changed since the step before").click()
+    page.get_by_role("button", name="Changes since the previous step").click()
     expect(shown).to_contain_text("What step 2 changed")
     expect(shown.locator(".prompt-part")).to_have_count(2)
-    expect(page.get_by_role("button", name="All of it")).to_be_focused()
+    expect(page.get_by_role("button", name="All")).to_be_focused()
 
 
 def test_the_sheet_speaks_chinese_and_fits_a_phone(served_page: ServedPage) -> None:

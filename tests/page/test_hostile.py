@@ -125,7 +125,7 @@ def test_names_show_as_text_wherever_files_are_named(hostile: ServedPage) -> Non
         expect(page.locator(".pane-tab", has_text=shown)).to_be_visible()
         watcher.check()
     page.keyboard.press("Control+p")
-    page.get_by_role("combobox", name="Name of a file").fill(".txt")
+    page.get_by_role("combobox", name="File name").fill(".txt")
     found = page.get_by_role("option")
     for shown in NAMES.values():
         expect(found.filter(has_text=shown)).not_to_have_count(0)

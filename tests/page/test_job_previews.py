@@ -51,9 +51,11 @@ def test_a_dev_server_is_seen_and_reloads_as_its_files_change(served_page: Serve
     expect(tab.locator("#who")).to_have_text("known")
     page.locator(".job").get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Port 8000", exact=True).click()
-    expect(page.locator(".preview-view")).to_contain_text("The preview is over: job 1 was stopped.")
+    expect(page.locator(".preview-view")).to_contain_text(
+        "The preview has ended: job 1 was stopped."
+    )
     tab.reload()
-    expect(tab.locator("body")).to_contain_text("This preview is over")
+    expect(tab.locator("body")).to_contain_text("This preview has ended")
 
 
 @contextmanager
@@ -91,7 +93,7 @@ def test_a_hostile_page_reaches_nothing_of_ours(served_page: ServedPage) -> None
         assert all(text.startswith("refused") for text in told.values()), told
         assert asked == []
     frame.locator("#trap").evaluate("trap => { setInterval(() => trap.focus(), 5); }")
-    expect(page.locator(".preview-view")).to_contain_text("This page took the keyboard")
+    expect(page.locator(".preview-view")).to_contain_text("This page kept taking the keyboard")
     area = page.locator(".composer textarea")
     area.press_sequentially("typed for us")
     expect(area).to_have_value("typed for us")

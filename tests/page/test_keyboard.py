@@ -17,7 +17,7 @@ def test_a_file_that_is_opened_by_its_name_is_gone_on_with(served_page: ServedPa
     (served_page.project / "notes.txt").write_text("one\n")
     page = served_page.open()
     page.keyboard.press("Control+p")
-    page.get_by_role("combobox", name="Name of a file").fill("notes")
+    page.get_by_role("combobox", name="File name").fill("notes")
     expect(page.get_by_role("option", name="notes.txt")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page.locator(".editor")).to_be_focused()
@@ -27,7 +27,7 @@ def test_a_file_that_is_opened_by_its_name_is_gone_on_with(served_page: ServedPa
 
 Role = Literal["combobox", "searchbox", "textbox"]
 LEADS = [
-    ("Control+p", "search/palette", "combobox", "Name of a file"),
+    ("Control+p", "search/palette", "combobox", "File name"),
     ("Control+Shift+f", "sessions/sessions", "searchbox", "Search all sessions"),
     ("F2", "sessions/title_field", "textbox", "Title"),
 ]
@@ -100,7 +100,7 @@ def test_the_file_that_is_opened_fits_what_was_typed_last(served_page: ServedPag
         f" headers: {{'Content-Type': 'application/json', {KEY}}}}})"
     )
     expect(page.locator("[data-path=new]")).to_be_attached()  # what is known is old now
-    page.get_by_role("combobox", name="Name of a file").fill("b.t")
+    page.get_by_role("combobox", name="File name").fill("b.t")
     held.wait()
     page.keyboard.press("Enter")
     held.release()

@@ -65,7 +65,7 @@ def test_a_page_without_the_key_says_the_way_back_and_goes_on_by_itself(
     page.evaluate("localStorage.clear()")
     page.goto(served_page.server.url)
     banner = page.locator(".banner")
-    expect(banner).to_contain_text("Press Enter where Onefold runs")
+    expect(banner).to_contain_text("Press Enter in Onefold's terminal")
     expect(page.locator(".dot")).to_have_attribute("data-link", "keyless")
     message(page).fill("kept")
     logged_in(served_page, page.context.new_page())

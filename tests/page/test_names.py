@@ -34,7 +34,7 @@ def stopped_call(served_page: ServedPage) -> Page:
 def test_a_button_is_the_only_one_whose_name_has_its_word(served_page: ServedPage) -> None:
     gate = Gate()
     page = stopped_call(served_page)
-    expect(page.locator(".call .sign").last).to_have_attribute("title", "broken off")
+    expect(page.locator(".call .sign").last).to_have_attribute("title", "interrupted")
     page.get_by_label("Approval mode").select_option("ask")
     served_page.model.replies = [
         call_reply(
@@ -84,10 +84,10 @@ def test_a_retry_is_told_in_two_parts(served_page: ServedPage) -> None:
     page = served_page.open()
     send(page, "hi")
     expect(page.locator(".remark")).to_have_text(
-        "500 Internal Server Error · Asking again in 0.6 s (try 1)"
+        "500 Internal Server Error · Retrying in 0.6 s (attempt 1)"
     )
     gate.open()
-    expect(page.locator(".end")).to_contain_text("1 token written")
+    expect(page.locator(".end")).to_contain_text("1 token of output")
 
 
 def test_the_end_of_a_file_is_told_of_in_the_language_of_the_page(served_page: ServedPage) -> None:

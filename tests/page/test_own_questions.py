@@ -123,7 +123,7 @@ def test_hooks_of_the_project_are_asked_about_and_listed(served_page: ServedPage
     served_page.model.replies = [call_reply("list_files"), text_reply("No.")]
     page = served_page.open()
     send(page, "go")
-    expect(question(page)).to_contain_text("May these hooks of the project run")
+    expect(question(page)).to_contain_text("Allow these project hooks to run")
     expect(question(page)).to_contain_text("PreToolUse list_files (10 s): echo not today")
     question(page).get_by_role("button", name="Yes", exact=True).click()
     expect(replies(page)).to_have_text("No.")

@@ -41,7 +41,7 @@ def test_a_command_is_edited_and_runs_as_edited(served_page: ServedPage) -> None
     area.press("Control+Enter")
     expect(replies(page).last).to_have_text("Fine.")
     assert (served_page.project / "made.txt").read_text() == "person\n"
-    expect(page.locator(".call .revised")).to_have_text("changed by you")
+    expect(page.locator(".call .revised")).to_have_text("edited by you")
     expect(page.locator(".call .target")).to_have_text("echo person > made.txt")
     told = served_page.model.requests[-1][-1]
     assert "The person changed this call" in told["content"]
@@ -49,7 +49,7 @@ def test_a_command_is_edited_and_runs_as_edited(served_page: ServedPage) -> None
     sent = served_page.model.requests[-1][-2]["tool_calls"][0]["function"]["arguments"]
     assert "echo model" in sent
     page.reload()
-    expect(page.locator(".call .revised")).to_have_text("changed by you")
+    expect(page.locator(".call .revised")).to_have_text("edited by you")
 
 
 def test_the_content_of_a_file_is_edited_in_its_question(served_page: ServedPage) -> None:
@@ -90,7 +90,7 @@ def test_an_answer_that_was_begun_is_not_dropped_without_a_word(served_page: Ser
     page.keyboard.press("e")
     question(page).get_by_role("textbox", name="command").fill("echo longer")
     question(other).get_by_role("button", name="Yes").click()
-    expect(page.locator(".notice.bad")).to_have_text("Somebody else answered first.")
+    expect(page.locator(".notice.bad")).to_have_text("Already answered on another screen.")
     expect(replies(other).last).to_have_text("Fine.")
     expect(other.locator(".notice")).to_have_count(0)
 
@@ -99,7 +99,7 @@ def test_a_deletion_shows_the_lines_that_would_go(served_page: ServedPage) -> No
     (served_page.project / "old.txt").write_text("one\ntwo\n")
     page = ask(served_page, "delete_file", path="old.txt")
     expect(question(page).locator(".diff .removed .text")).to_have_text(["one", "two"])
-    expect(question(page)).to_contain_text("The file would be gone.")
+    expect(question(page)).to_contain_text("The file will be deleted.")
     question(page).get_by_role("button", name="No", exact=True).click()
     expect(replies(page).last).to_have_text("Fine.")
     assert (served_page.project / "old.txt").exists()
@@ -107,7 +107,7 @@ def test_a_deletion_shows_the_lines_that_would_go(served_page: ServedPage) -> No
 
 def test_an_always_that_does_not_fit_is_told_and_can_be_mended(served_page: ServedPage) -> None:
     page = ask(served_page, "run_command", command="echo one")
-    pattern = question(page).get_by_label("Pattern to allow from now on")
+    pattern = question(page).get_by_label("Pattern to always allow")
     expect(pattern).to_have_value("run_command echo one *")
     pattern.fill("run_command ls *")
     question(page).get_by_role("button", name="Always").click()
@@ -141,7 +141,7 @@ def test_an_answer_lasts_with_the_pattern_that_was_shown_alone(keeping: ServedPa
     page = ask(keeping, "run_command", command="echo one two")
     lasting = question(page).get_by_role("button", name="Always, in this project")
     expect(lasting).to_be_enabled()
-    pattern = question(page).get_by_label("Pattern to allow from now on")
+    pattern = question(page).get_by_label("Pattern to always allow")
     offered = pattern.input_value()
     pattern.fill("run_command echo one two")
     expect(lasting).to_be_disabled()
@@ -189,7 +189,7 @@ def test_what_is_always_allowed_is_shown_and_taken_back(keeping: ServedPage) -> 
     expect(sheet.get_by_role("button", name="Take back every call of create_file")).to_be_focused()
     assert [one.pattern for one in kept.all()] == ["create_file *"]
     page.keyboard.press("Enter")
-    expect(sheet.get_by_text("Nothing is always allowed.")).to_be_visible()
+    expect(sheet.get_by_text("No permanent permissions.")).to_be_visible()
     assert kept.all() == ()
 
 
@@ -206,9 +206,7 @@ def test_a_task_in_circles_is_asked_about_in_words_of_its_own(served_page: Serve
     page = served_page.open()
     send(page, "go round")
     expect(question(page)).to_contain_text("circles")
-    expect(question(page).get_by_role("button")).to_have_text(
-        ["Yes, let it go on", "No, stop here"]
-    )
+    expect(question(page).get_by_role("button")).to_have_text(["Yes, continue", "No, stop here"])
     question(page).get_by_role("button", name="No, stop here").click()
     expect(page.locator(".end.step_limit")).to_be_visible()
     expect(page.locator(".call[data-state=asked]")).to_have_count(0)
@@ -226,7 +224,7 @@ def test_a_great_loss_is_shown_and_put_back(served_page: ServedPage) -> None:
     expect(question(page)).to_contain_text("It deleted 30 of 30 files")
     expect(question(page).locator(".card-tree")).to_contain_text("f29.txt")
     expect(question(page).get_by_role("button")).to_have_count(32)  # the names are links
-    question(page).get_by_role("button", name="No, put everything back").click()
+    question(page).get_by_role("button", name="No, undo all").click()
     expect(replies(page).last).to_have_text("Fine.")
     assert len(list(served_page.project.glob("f*.txt"))) == 30
 
@@ -253,8 +251,8 @@ def test_a_question_is_told_to_who_looks_elsewhere_once_they_wished_so(
     assert page.evaluate("told") == []
     page.keyboard.press("y")
     expect(replies(page).last).to_have_text("Fine.")
-    page.get_by_role("button", name="Alert me when I look elsewhere").click()
-    expect(page.get_by_role("button", name="Alerts: on")).to_be_visible()
+    page.get_by_role("button", name="Notify me when I am away").click()
+    expect(page.get_by_role("button", name="Notifications: on")).to_be_visible()
     served_page.model.replies = [call_reply("run_command", command="echo hi"), text_reply("Again.")]
     send(page, "two")
     expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()

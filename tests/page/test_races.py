@@ -291,7 +291,7 @@ def test_a_search_that_fails_found_not_nothing(served_page: ServedPage) -> None:
     intercept(page, "**/api/search?**", lambda route: route.abort(), times=1)
     drawer.get_by_role("searchbox").fill("appl")
     expect(page.locator(".notice.bad")).to_contain_text("does not answer")
-    expect(drawer).not_to_contain_text("Nothing found")
+    expect(drawer).not_to_contain_text("No matches")
     drawer.get_by_role("searchbox").fill("apples")
     expect(drawer.locator(".snippet")).to_have_count(2)
 
@@ -314,7 +314,7 @@ def test_who_went_on_elsewhere_is_not_brought_back(served_page: ServedPage) -> N
     expect(message(page)).to_be_focused()
     text = HeldRequests(page, "**/api/files/text?path=b.txt")
     page.keyboard.press("Control+p")
-    page.get_by_role("combobox", name="Name of a file").fill("b.t")
+    page.get_by_role("combobox", name="File name").fill("b.t")
     expect(page.get_by_role("dialog").get_by_role("option")).to_have_text("b.txt")
     page.keyboard.press("Enter")
     text.wait()

@@ -42,10 +42,10 @@ def test_a_receipt_turns_grey_when_its_file_changes(served_page: ServedPage) -> 
     expect(receipts).to_have_text([f"{CHECK} passed (exit code 0)"])
     expect(receipts.first).to_have_class("green")
     (served_page.project / "a.txt").write_text("bad\n")
-    expect(receipts).to_have_text([f"{CHECK} is out of date: a.txt changed"])
+    expect(receipts).to_have_text([f"{CHECK} is outdated: a.txt changed"])
     expect(receipts.first).to_have_class("grey")
     page.reload()
-    expect(receipts).to_have_text([f"{CHECK} is out of date: a.txt changed"])
+    expect(receipts).to_have_text([f"{CHECK} is outdated: a.txt changed"])
 
 
 def test_a_file_that_changes_before_it_is_watched_is_told(served_page: ServedPage) -> None:
@@ -69,4 +69,4 @@ def test_a_claim_that_nothing_supports_is_marked(served_page: ServedPage) -> Non
     served_page.model.replies += [text_reply("All 12 tests passed.")]
     page = served_page.open()
     send(page, "Do the tests pass?")
-    expect(receipts_of(page)).to_have_text(["No run supports this: All 12 tests passed."])
+    expect(receipts_of(page)).to_have_text(["Not verified by a run: All 12 tests passed."])

@@ -59,7 +59,7 @@ def test_what_was_typed_is_merged_with_what_changed_while_the_page_was_away(
     page.go_back()
     lines = page.locator(".editor .cm-line")
     expect(lines).to_have_text(["zero one", "two", "three", "four", "FIVE", ""])
-    expect(page.locator(".file-notice")).to_contain_text("both changes are in the text now")
+    expect(page.locator(".file-notice")).to_contain_text("Both changes are merged here")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".pane-tab .dirty:visible")).to_have_count(0)
     assert (served_page.project / "a.txt").read_text() == "zero one\ntwo\nthree\nfour\nFIVE\n"
@@ -71,7 +71,7 @@ def test_what_was_typed_outlives_its_file(served_page: ServedPage) -> None:
     (served_page.project / "a.txt").unlink()
     page.go_back()
     expect(page.locator(".editor .cm-line").first).to_have_text("zero one")
-    expect(page.locator(".file-notice")).to_contain_text("saving makes it again")
+    expect(page.locator(".file-notice")).to_contain_text("Saving creates it again")
 
 
 def test_what_is_typed_before_the_first_session_is_there_stays(served_page: ServedPage) -> None:

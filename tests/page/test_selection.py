@@ -104,7 +104,7 @@ def test_the_mark_of_a_note_goes_along_and_says_when_its_line_changed(
     expect(page.locator(".notice").last).to_contain_text("Saved.")
     (served_page.project / "a.py").write_text("new\none\ntwo\nTHREE\nfour\n")
     expect(marked).to_have_text(["THREE"])
-    expect(marked).to_have_attribute("title", "do not touch (stale: its lines have changed)")
+    expect(marked).to_have_attribute("title", "do not touch (outdated: its lines have changed)")
 
 
 def test_the_note_is_left_by_escape(served_page: ServedPage) -> None:

@@ -30,12 +30,12 @@ def test_a_fork_can_undo_what_was_done_before_it(served_page: ServedPage) -> Non
     assert (served_page.project / "a.txt").exists()
     before = page.url
     page.locator(".end").hover()
-    page.get_by_role("button", name="Go on from here in a new session").click()
-    expect(page.locator(".notice")).to_contain_text("You are in a new session now")
+    page.get_by_role("button", name="Continue from here in a new session").click()
+    expect(page.locator(".notice")).to_contain_text("You are now in a new session")
     expect(page).not_to_have_url(before)
     expect(replies(page)).to_have_text(["Made."])
     send(page, "/undo")
-    expect(page.locator(".command").last).to_contain_text("Took back the changes of turn 1")
+    expect(page.locator(".command").last).to_contain_text("Undid the changes of turn 1")
     assert not (served_page.project / "a.txt").exists()
 
 
@@ -50,7 +50,7 @@ def test_a_session_that_runs_elsewhere_is_read_along(served_page: ServedPage) ->
         page = served_page.open()
         expect(replies(page)).to_have_text(["hello"])
         banner = page.get_by_role("alert")
-        expect(banner).to_contain_text("You can only read this session here")
+        expect(banner).to_contain_text("This session is read-only")
         expect(banner).to_contain_text("is open in another Onefold (process")
         send(page, "mine")
         expect(page.locator(".notice.bad")).to_contain_text("is open in another Onefold")
@@ -138,7 +138,7 @@ def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written
     delete = "id => fetch(`/api/sessions/${id}`, {method: 'DELETE', headers: {"
     delete += f"{KEY}}}}}).then(answer => answer.status)"
     assert page.evaluate(delete, gone) == 204
-    expect(page.locator(".notice")).to_contain_text("no longer there")
+    expect(page.locator(".notice")).to_contain_text("no longer exists")
     expect(page).not_to_have_url(re.compile(gone))
     expect(replies(page)).to_have_count(0)
     expect(message(page)).to_have_value("half a sent")

@@ -28,18 +28,18 @@ def test_a_setting_is_found_kept_and_put_back(served_page: ServedPage) -> None:
     page.locator(".statusbar .context-words").click()
     page.get_by_role("button", name="Settings …").click()
     sheet = page.locator(".settings-sheet")
-    expect(sheet).to_contain_text("config.toml, and holds from the next start on.")
+    expect(sheet).to_contain_text("config.toml, and holds after a restart.")
     page.get_by_role("searchbox", name="Find a setting").fill("one task")
     expect(sheet.locator("li:visible")).to_have_count(1)
     row = sheet.locator("[data-setting=step_limit]")
     row.get_by_role("textbox").fill("7")
     row.get_by_role("textbox").press("Enter")
-    expect(row).to_contain_text("from the next start on")
+    expect(row).to_contain_text("after a restart")
     expect(row.get_by_role("textbox")).to_be_focused()
     assert kept(served_page).step_limit == 7
-    row.get_by_role("button", name="Default of step_limit").click()
+    row.get_by_role("button", name="Restore the default of step_limit").click()
     expect(row.get_by_role("textbox")).to_have_value("100")
-    expect(row).not_to_contain_text("from the next start on")
+    expect(row).not_to_contain_text("after a restart")
     assert kept(served_page).step_limit == 100
 
 
@@ -50,8 +50,8 @@ def test_a_bad_value_is_refused_and_the_old_one_shown(served_page: ServedPage) -
     row.get_by_role("textbox").press("Enter")
     expect(page.locator(".notice")).to_contain_text("Allowed: a whole number from 64")
     expect(row.get_by_role("textbox")).to_have_value("2048")
-    page.get_by_label("What is asked before a call runs").select_option("read-only")
-    expect(page.locator("[data-setting=approve]")).to_contain_text("from the next start on")
+    page.get_by_label("When to ask before a call runs").select_option("read-only")
+    expect(page.locator("[data-setting=approve]")).to_contain_text("after a restart")
     assert kept(served_page).approve == "read-only"
 
 

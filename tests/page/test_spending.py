@@ -29,7 +29,7 @@ def test_a_task_waits_with_a_clock_until_it_is_stopped_or_need_not(
     served_page.model.replies.append(text_reply("At last."))
     page = served_page.open()
     send(page, "/when off-peak")
-    expect(page.locator(".command")).to_contain_text("cheap hours only")
+    expect(page.locator(".command")).to_contain_text("cheap hours")
     send(page, "hi")
     waiting = page.locator(".remark.waiting")
     expect(waiting).to_contain_text("Waiting for cheap hours")

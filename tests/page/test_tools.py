@@ -29,8 +29,8 @@ def test_tools_are_switched_and_looked_at(served_page: ServedPage) -> None:
     page = opened(served_page)
     sheet = page.locator(".tools-sheet")
     sheet.get_by_role("checkbox", name="run_command").uncheck()
-    expect(page.locator(".notice")).to_contain_text("the provider's cache begins again")
-    page.get_by_label("Tools yet to come").uncheck()
+    expect(page.locator(".notice")).to_contain_text("which is not cached")
+    page.get_by_label("New tools").uncheck()
     sheet.get_by_role("button", name="Show read_file").click()
     expect(sheet.locator("[data-tool=read_file] pre")).to_contain_text('"name": "read_file"')
     assert sheet.evaluate("it => it.scrollWidth <= it.clientWidth")
@@ -38,13 +38,13 @@ def test_tools_are_switched_and_looked_at(served_page: ServedPage) -> None:
     tops = "it => [...it.children].map(one => one.getBoundingClientRect().top)"
     box, name = row.evaluate(tops)
     assert abs(box - name) < 10  # a switch stands beside its name
-    sheet.get_by_role("button", name="What the model is told").click()
+    sheet.get_by_role("button", name="Sent to the model").click()
     expect(sheet.locator("pre")).to_contain_text('"name": "list_files"')
     expect(sheet.locator("pre")).not_to_contain_text('"name": "run_command"')
     sheet.get_by_label("Protocol").select_option("vcp")
     expect(sheet.locator("pre")).to_contain_text("<<<[TOOL_REQUEST]>>>")
     sheet.get_by_label("All tools").uncheck()
-    expect(sheet.locator("pre")).to_have_text("Nothing: all tools are off.")
+    expect(sheet.locator("pre")).to_have_text("None: all tools are off.")
     expect(sheet.get_by_role("checkbox", name="read_file")).to_be_disabled()
     sheet.get_by_label("All tools").check()
     expect(sheet.get_by_role("checkbox", name="read_file")).to_be_checked()
@@ -60,16 +60,16 @@ def test_tools_are_switched_and_looked_at(served_page: ServedPage) -> None:
 def test_a_text_that_comes_late_is_not_shown(served_page: ServedPage) -> None:
     page = opened(served_page)
     sheet = page.locator(".tools-sheet")
-    sheet.get_by_role("button", name="What the model is told").click()
+    sheet.get_by_role("button", name="Sent to the model").click()
     expect(sheet.locator("pre")).to_contain_text('"name": "read_file"')
     late = HeldRequests(page, "**/tools/text?**")
     sheet.get_by_label("Protocol").select_option("vcp")
     late.wait()
     sheet.get_by_label("All tools").uncheck()
-    expect(sheet.locator("pre")).to_have_text("Nothing: all tools are off.")
+    expect(sheet.locator("pre")).to_have_text("None: all tools are off.")
     late.release()
     wait_until_drawn(page)
-    expect(sheet.locator("pre")).to_have_text("Nothing: all tools are off.")
+    expect(sheet.locator("pre")).to_have_text("None: all tools are off.")
 
 
 def test_what_was_asked_for_last_is_shown_also_where_the_protocol_changes_before_it_came(
@@ -80,7 +80,7 @@ def test_what_was_asked_for_last_is_shown_also_where_the_protocol_changes_before
     sheet.get_by_role("button", name="Show read_file").click()
     expect(sheet.locator("pre")).to_contain_text('"name": "read_file"')
     late = HeldRequests(page, "**/tools/text?**")
-    sheet.get_by_role("button", name="What the model is told").click()
+    sheet.get_by_role("button", name="Sent to the model").click()
     late.wait()
     sheet.get_by_label("Protocol").select_option("vcp")
     expect(sheet.locator("pre")).to_contain_text("tool_name: 「始」list_files「末」")
@@ -100,9 +100,9 @@ def test_a_switch_without_a_connection_is_said_to_count_later(served_page: Serve
     expect(page.locator(".dot")).to_have_attribute("data-link", "lost")
     switch.uncheck()
     notices = page.locator(".notice")
-    expect(notices).to_contain_text("This is sent once the connection is back.")
+    expect(notices).to_contain_text("Will be sent when the connection is back.")
     line.reconnect()
-    expect(notices.last).to_contain_text("the provider's cache begins again")
+    expect(notices.last).to_contain_text("which is not cached")
     expect(switch).not_to_be_checked()
 
 
@@ -117,20 +117,20 @@ def test_a_call_is_tried_in_a_scratch_folder_and_in_the_project(served_page: Ser
         tester.get_by_role("button", name="Run", exact=True).click()
 
     run("no call at all")
-    expect(tester.locator(".notice").last).to_contain_text("No call of a tool was found")
+    expect(tester.locator(".notice").last).to_contain_text("No tool call found")
     run(f"<tool_call>\n{WRITE}\n</tool_call>")
     expect(tester.locator("pre.answer")).to_have_text("Created a.txt (1 line).")
     expect(tester.locator("section")).to_contain_text("tokens, after")
     assert list(served_page.project.iterdir()) == []
-    tester.get_by_label("Name of the case").fill("write")
-    tester.get_by_label("Name of the case").press("Enter")
-    expect(page.locator(".notice").last).to_contain_text("Kept as the case write.")
+    tester.get_by_label("Case name").fill("write")
+    tester.get_by_label("Case name").press("Enter")
+    expect(page.locator(".notice").last).to_contain_text("Saved as case write.")
     tester.get_by_label("Where it runs").select_option("project")
     run(WRITE)
     expect(tester.locator("pre.answer")).to_have_text("Created a.txt (1 line).")
     assert (served_page.project / "a.txt").read_text() == "hi"
     tester.get_by_role("button", name="Undo this run").click()
-    expect(page.locator(".notice").last).to_contain_text("Took back")
+    expect(page.locator(".notice").last).to_contain_text("Undid")
     assert list(served_page.project.iterdir()) == []
     run(ONLINE)
     expect(tester.locator(".question .code-block, .question pre").first).to_contain_text("echo x")
@@ -152,7 +152,7 @@ def test_a_call_is_tried_in_a_scratch_folder_and_in_the_project(served_page: Ser
 def test_the_sheets_begin_with_the_protocol_in_use(served_page: ServedPage) -> None:
     served_page.model.profile = ServerProfile(protocol="vcp")
     page = opened(served_page)
-    page.get_by_role("button", name="What the model is told").click()
+    page.get_by_role("button", name="Sent to the model").click()
     expect(page.locator(".tools-sheet pre")).to_contain_text("<<<[TOOL_REQUEST]>>>")
     page.get_by_role("button", name="Try a call …").click()
     expect(page.locator(".tester-sheet").get_by_label("Protocol")).to_have_value("vcp")

@@ -68,7 +68,7 @@ def test_the_keyboard_goes_where_nothing_was_listed_yet(page: Page) -> None:
 def test_a_file_far_down_is_revealed(page: Page, asked: list[str]) -> None:
     expect(row(page, "many")).to_be_visible()
     page.keyboard.press("Control+p")
-    page.get_by_role("combobox", name="Name of a file").fill("f02345")
+    page.get_by_role("combobox", name="File name").fill("f02345")
     expect(page.get_by_role("dialog").get_by_role("option")).to_have_count(1)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Reveal in the tree").click()
@@ -81,7 +81,7 @@ def test_a_file_far_down_is_revealed(page: Page, asked: list[str]) -> None:
 def test_who_writes_on_is_not_taken_to_the_file_that_is_revealed(page: Page) -> None:
     expect(row(page, "many")).to_be_visible()
     page.keyboard.press("Control+p")
-    page.get_by_role("combobox", name="Name of a file").fill("f02345")
+    page.get_by_role("combobox", name="File name").fill("f02345")
     expect(page.get_by_role("dialog").get_by_role("option")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.locator(".editor")).to_be_focused()

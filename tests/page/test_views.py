@@ -179,7 +179,7 @@ def test_the_chosen_language_and_colours_stay(served_page: ServedPage) -> None:
     expect(page.get_by_role("textbox", name="消息", exact=True)).to_be_visible()
     page.reload()
     expect(page.get_by_role("textbox", name="消息", exact=True)).to_be_visible()
-    page.get_by_role("button", name="颜色：跟随系统").click()
+    page.get_by_role("button", name="主题：跟随系统").click()
     page.get_by_role("button", name="颜色：浅色").click()
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
@@ -215,7 +215,7 @@ def test_a_session_becomes_a_page_that_replays(served_page: ServedPage, tmp_path
     page.locator(".session").hover()
     page.locator(".export summary").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="A page that replays").click()
+        page.get_by_role("link", name="Web page with replay").click()
     file = tmp_path / "talk.html"
     download.value.save_as(file)
     replay = served_page.context(offline=True).new_page()
@@ -238,7 +238,7 @@ def test_what_cannot_be_taken_back_is_asked_about_in_the_page(served_page: Serve
     delete = page.get_by_role("button", name="Delete: first")
     delete.focus()
     page.keyboard.press("Enter")
-    asked = page.get_by_role("alertdialog", name="Delete “first” for good?")
+    asked = page.get_by_role("alertdialog", name="Permanently delete “first”?")
     expect(asked.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Escape")
     expect(asked).to_have_count(0)
@@ -268,7 +268,7 @@ def test_unsaved_text_and_a_file_that_is_there_are_not_lost_by_a_slip(
         {"name": "a.txt", "mimeType": "text/plain", "buffer": b"two\n"}
     )
     page.get_by_role("alertdialog").get_by_role("button", name="Replace").click()
-    expect(page.locator(".notice").last).to_contain_text("is in the project now")
+    expect(page.locator(".notice").last).to_contain_text("Added")
     assert (served_page.project / "a.txt").read_text() == "two\n"
 
 

@@ -58,9 +58,9 @@ def test_the_editor_marks_who_wrote_which_line_and_tells_of_the_one_with_the_cur
     expect(panel(page)).to_contain_text(ASKED)
     expect(panel(page)).to_contain_text("turn 1")
     page.keyboard.press("ArrowDown")
-    expect(panel(page)).to_contain_text("there before the first state that is kept")
+    expect(panel(page)).to_contain_text("older than the first saved state")
     page.keyboard.press("ArrowDown")
-    expect(panel(page)).to_contain_text("somebody else, while no call ran")
+    expect(panel(page)).to_contain_text("someone else, while no call was running")
     button.click()
     expect(panel(page)).to_be_hidden()
     assert writers(page)[:4] == ["", "", "", ""]
@@ -72,7 +72,7 @@ def test_what_is_typed_is_nobodys_until_it_is_saved_and_then_the_persons(page: P
     page.locator(".cm-lineNumbers .cm-gutterElement", has_text="2").click()
     page.keyboard.press("End")
     page.keyboard.type("\n    # mine")
-    expect(panel(page)).to_contain_text("not on the disk yet")
+    expect(panel(page)).to_contain_text("not saved yet")
     assert writers(page)[:5] == ["before", "call", "", "before", "others"]
     page.keyboard.press("Control+s")
     expect(page.locator(".cm-why-person")).to_have_text("    # mine")

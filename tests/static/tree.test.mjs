@@ -15,7 +15,7 @@ test("rows are what is in open folders, each in its place", () => {
       ["src", whole(folder("deep"), file("a.py"))],
       ["src/deep", whole(file("b.py"))],
     ]),
-    open: new Set(["", "lib", "src", "src/deep", "gone", "lib/gone"]),
+    open: new Set(["", "lib", "src", "src/deep", "deleted", "lib/gone"]),
   };
   const rows = rowsOf(tree);
   assert.deepEqual(

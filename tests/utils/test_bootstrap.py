@@ -108,7 +108,7 @@ def test_a_place_that_cannot_be_written_to_is_said_at_once(
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     told: list[Phrase] = []
-    with pytest.raises(UserError, match=f"Nothing can be written to {root}"):
+    with pytest.raises(UserError, match=f"Cannot write to {root}"):
         ensure_environment(
             str(root),
             packages=["onefold_probe"],

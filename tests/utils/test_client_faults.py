@@ -128,11 +128,11 @@ def test_the_server_may_say_how_long_to_wait() -> None:
 
 
 REFUSALS = [
-    (Refuse(401), "key", "does not accept the API key …cdef"),
+    (Refuse(401), "key", "rejected the API key …cdef"),
     (Refuse(401, errors.NO_KEY), "key", "Check DEEPSEEK_API_KEY."),
     (Refuse(402), "balance", "used up"),
     (Refuse(403, "Forbidden"), "key", "forbids this: Forbidden"),
-    (Refuse(400, errors.body("Content Exists Risk")), "content", "refuses this content"),
+    (Refuse(400, errors.body("Content Exists Risk")), "content", "refused this content"),
     (Refuse(400, errors.unknown_model("x")), "request", "deepseek-flash, deepseek-v4-pro"),
     (Refuse(404, errors.body("The model `x` does not exist")), "request", "does not serve"),
     (Refuse(400, errors.body("Bad\x1b[31m \x07luck")), "request", "HTTP 400): Bad [31m luck"),
@@ -196,7 +196,7 @@ def test_a_refusal_in_the_midst_of_the_stream_is_no_passing_thing() -> None:
         with pytest.raises(ModelError) as caught:
             stream_from_script(step)
         assert caught.value.kind == kind
-    with pytest.raises(ModelError, match="does not accept the API key"):
+    with pytest.raises(ModelError, match="rejected the API key"):
         stream_from_script((Say("Half"), ErrorFrame("No.", "authentication_error")))
 
 
@@ -210,7 +210,7 @@ def test_a_missing_key_is_told() -> None:
     with (
         Simulator(is_validated=False, api_key=KEY) as server,
         client_of(server, key=" ") as client,
-        pytest.raises(ModelError, match="wants an API key") as caught,
+        pytest.raises(ModelError, match="needs an API key") as caught,
     ):
         stream_once(client)
     assert caught.value.kind == "key"

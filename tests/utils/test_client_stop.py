@@ -234,7 +234,7 @@ def test_a_certificate_file_that_cannot_be_read_is_told_at_once(
 
 
 def test_plain_http_on_the_other_side_is_told() -> None:
-    told = pytest.raises(ModelError, match="no secure connection.*Perhaps it speaks http://")
+    told = pytest.raises(ModelError, match="Cannot connect securely.*may use unencrypted http://")
     with Simulator() as server, told as caught, client_of(f"https{server.url[4:]}") as client:
         stream_once(client)
     assert caught.value.kind == "network"

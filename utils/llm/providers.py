@@ -168,8 +168,7 @@ class ModelClient:
         first, _ = split_model_name(self._first_name, self._configured)
         if is_gone(choice.server) and is_local((first or settings).base_url):
             self._news = phrase(
-                "Nothing answers any more at {address}, where this session was; it goes on with "
-                "{model}.",
+                "The session's server at {address} no longer answers. Using {model} instead.",
                 address=choice.server,
                 model=self._first_name,
             )
@@ -250,7 +249,7 @@ def missing_key(provider: Provider) -> ModelError:
     return ModelError(
         "key",
         phrase(
-            "There is no key for {provider}: set {setting}; there is one at {page}",
+            "No API key for {provider}. Set {setting}; get a key at {page}",
             provider=provider.name,
             setting=provider.account.key_name,
             page=provider.account.key_page,

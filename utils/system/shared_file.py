@@ -107,5 +107,5 @@ class SharedFile:
             reason = error.strerror or str(error)
             path = str(self._given_path)
             raise UserError(
-                phrase("{path} cannot be read or kept: {why}.", path=path, why=reason)
+                phrase("Cannot read or save {path}: {why}.", path=path, why=reason)
             ) from None

@@ -114,7 +114,7 @@ class ProjectClone:
                     out.write(chunk)
         except DamagedObject:
             target.unlink()
-            self.skipped.append(Skipped(path, phrase("what was held of it is damaged")))
+            self.skipped.append(Skipped(path, phrase("its saved content is damaged")))
             return False
         return True
 
@@ -126,7 +126,7 @@ class ProjectClone:
             else:
                 shutil.copy2(source, target, follow_symlinks=False)
         except (OSError, shutil.Error) as error:
-            why = phrase("the system says: {why}", why=str(error)[:200])
+            why = phrase("system error: {why}", why=str(error)[:200])
             self.skipped.append(Skipped(path, why))
 
     def _set_metadata(self, target: Path, entry: Entry) -> None:

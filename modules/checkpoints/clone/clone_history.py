@@ -40,7 +40,7 @@ def copy_history(objects: ObjectStore, folder: Path, session: str, fork: str, tu
     try:
         with objects.locked(), target.locked():
             if target.database.exists():
-                raise UserError(phrase("{path} is in use already.", path=str(folder)))
+                raise UserError(phrase("{path} is already in use.", path=str(folder)))
             _copy_history(objects, target, session, fork, turn)
     finally:
         target.close()

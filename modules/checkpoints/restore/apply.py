@@ -226,15 +226,15 @@ class PlanApplier:
     def _skip(self, path: str, error: Exception, *, is_gone: bool = False) -> None:
         match error:
             case DamagedObject():
-                reason = phrase("what was held of it is damaged")
+                reason = phrase("its saved content is damaged")
             case NotEmpty():
-                reason = phrase("kept: there is something else in it")
+                reason = phrase("kept: it contains something else")
             case SocketInUse():
-                reason = phrase("a socket that a program listens at")
+                reason = phrase("a socket that a program is using")
             case ConcurrentChange() | FileExistsError():
-                reason = phrase("somebody changed it meanwhile")
+                reason = phrase("it has changed in the meantime")
             case OSError():
-                reason = phrase("the system says: {why}", why=error.strerror or str(error))
+                reason = phrase("system error: {why}", why=error.strerror or str(error))
             case _:
                 raise error
         self.skipped.append(Skipped(path, reason, is_gone, isinstance(error, OSError)))

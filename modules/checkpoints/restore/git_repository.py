@@ -37,14 +37,14 @@ def move_repository(
         if not os.path.lexists(git):
             return []
         if not _is_as_made(git):
-            return [Skipped(GIT, phrase("it has settings or hooks since, so it was kept"))]
+            return [Skipped(GIT, phrase("kept: settings or hooks were added since"))]
         kept.mkdir(parents=True, exist_ok=True)
         if place.exists():  # the same one, of an earlier undo
             shutil.rmtree(place)
         _move(git, place)
         os.utime(place)  # its age counts from here
     except OSError as error:
-        why = phrase("the system says: {why}", why=error.strerror or str(error))
+        why = phrase("system error: {why}", why=error.strerror or str(error))
         return [Skipped(GIT, why, is_passing=True)]
     return []
 
@@ -60,10 +60,10 @@ def remove_old(kept: Path, before: float) -> None:
 def _bring_back(place: Path, git: Path) -> list[Skipped]:
     if not place.is_dir():
         is_there = os.path.lexists(git)
-        return [] if is_there else [Skipped(GIT, phrase("it is not held any more"), is_gone=True)]
+        return [] if is_there else [Skipped(GIT, phrase("it is no longer kept"), is_gone=True)]
     if os.path.lexists(git):
         if any(git.iterdir()):
-            return [Skipped(GIT, phrase("another repository is there, so it was kept"))]
+            return [Skipped(GIT, phrase("kept: another repository is there"))]
         git.rmdir()
     _move(place, git)
     return []

@@ -66,19 +66,21 @@ def restore_git(
     except (StateMoved, ValueError) as error:
         inner = error.name if isinstance(error, StateMoved) else ""
         name = visible(f"{GIT}/{inner}".rstrip("/"))
-        why = phrase("changed since ({name}), so branches, HEAD and index were kept", name=name)
+        why = phrase("branches, HEAD and index were kept: changed since ({name})", name=name)
         return [Skipped(GIT, why)]
     except StateLocked as error:
-        why = phrase("another git is at work: it holds {name}", name=visible(error.name))
+        why = phrase(
+            "another git process is running: it has locked {name}", name=visible(error.name)
+        )
         return [Skipped(GIT, why, is_passing=True)]
     except _ObjectGone:
-        return [Skipped(GIT, phrase("git has removed the commits meanwhile (git gc)"))]
+        return [Skipped(GIT, phrase("git has since removed the commits (git gc)"))]
     except _NotHeld as error:
         return [Skipped(GIT, error.why)]
     except DamagedObject:
-        return [Skipped(GIT, phrase("what was held of it is damaged"))]
+        return [Skipped(GIT, phrase("its saved content is damaged"))]
     except OSError as error:
-        why = phrase("the system says: {why}", why=error.strerror or str(error))
+        why = phrase("system error: {why}", why=error.strerror or str(error))
         return [Skipped(GIT, why, is_passing=True)]
     return []
 

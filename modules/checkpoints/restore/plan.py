@@ -85,7 +85,7 @@ class _Planner:
         self._redirects: list[Rename] = []
         self._person_renames: list[Rename] = []
         for path in [*undone.damaged, *person_diff.damaged]:
-            self._skip(path, phrase("what was held of this folder is damaged"))
+            self._skip(path, phrase("this folder's saved content is damaged"))
         for rename in find_renames(person_diff.side(0), person_diff.side(1)):
             self._follow_rename(rename)
 
@@ -198,7 +198,7 @@ class _Planner:
         if now is not None and now.is_folder:
             self._add_operation(path, now, None)  # happens only if it is empty then
         else:
-            self._skip(path, phrase("changed since, so it was kept"))
+            self._skip(path, phrase("kept: changed since"))
 
     def _plan_recreation(self, path: str, after: Entry | None, before: Entry) -> None:
         """Plan for a path that the person deleted after it was changed."""

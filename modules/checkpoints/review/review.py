@@ -126,17 +126,17 @@ class Review:
             return ReviewedFile(difference, key, None, _join_notes([*notes, kind]), False)
         except DamagedObject:
             return ReviewedFile(
-                difference, key, None, phrase("what was held of it is damaged"), False
+                difference, key, None, phrase("its saved content is damaged"), False
             )
         if parts is None:
-            reason = phrase("its content is not held or too large to show")
+            reason = phrase("its content was not saved or is too large to show")
             return ReviewedFile(difference, key, None, _join_notes([*notes, reason]), False)
         if not parts:
             is_whole_file = old is None or new is None
             notes.append(
                 phrase("an empty file")
                 if is_whole_file
-                else phrase("only its encoding or its line ends changed")
+                else phrase("only the encoding or the line endings changed")
             )
         are_files = all(entry is not None and entry.is_file for entry in (old, new))
         return ReviewedFile(difference, key, parts, _join_notes(notes), are_files and bool(parts))
@@ -195,7 +195,7 @@ class Review:
                 yield
             except DamagedObject:
                 raise UserError(
-                    phrase("This cannot be done: what was held of the folder is damaged.")
+                    phrase("Cannot do this: the folder's saved content is damaged.")
                 ) from None
 
     def _accept(self, builder: TreeBuilder, difference: Difference, part: ReviewPart) -> None:
@@ -279,7 +279,7 @@ class Review:
         return TextFile.decode(self._objects.read(entry.content)).text
 
 
-_CHANGE_GONE = phrase("That change is not there any more: the file changed meanwhile. Look again.")
+_CHANGE_GONE = phrase("That change no longer exists: the file has changed. Look again.")
 
 
 def _encode(path: str, file: TextFile, text: str) -> bytes:
@@ -288,7 +288,7 @@ def _encode(path: str, file: TextFile, text: str) -> bytes:
     except (NotEncodable, NotRoundTrip):
         raise UserError(
             phrase(
-                "{path} cannot be written in its encoding in part; take back the whole file.",
+                "{path} cannot be undone in part in its encoding. Undo the whole file.",
                 path=visible(path),
             )
         ) from None

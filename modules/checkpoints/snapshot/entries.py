@@ -80,15 +80,15 @@ class Entry(NamedTuple):
 
 
 REASONS: dict[str, Phrase] = {
-    "large": phrase("larger than what checkpoints hold of one file"),
-    "full": phrase("the space for checkpoints is used up"),
-    "room": phrase("there was no room on the disk to hold it"),
+    "large": phrase("larger than the checkpoint limit for one file"),
+    "full": phrase("the checkpoint space is full"),
+    "room": phrase("not enough disk space to save it"),
     "unreadable": phrase("cannot be read"),
     "unsteady": phrase("kept changing while it was read"),
     "special": phrase("a device"),
     "deep": phrase("nested too deep"),
-    "git": phrase("git's own data is never touched"),
-    "ours": phrase("Onefold itself and its data are never touched"),
+    "git": phrase("git's own data is never changed"),
+    "ours": phrase("Onefold and its data are never changed"),
 }
 
 GIT = ".git"

@@ -149,9 +149,9 @@ class CheckpointIndex:
             "SELECT id, created, root, checked_ns, not_held FROM snapshot WHERE id=?", number
         )
         if not rows:
-            raise UserError(phrase("The checkpoint {number} is no longer kept.", number=number))
+            raise UserError(phrase("Checkpoint {number} is no longer kept.", number=number))
         if (snapshot := _snapshot_from_row(rows[0])) is None:
-            raise UserError(phrase("The checkpoint {number} is damaged.", number=number))
+            raise UserError(phrase("Checkpoint {number} is damaged.", number=number))
         return snapshot
 
     @with_recovery

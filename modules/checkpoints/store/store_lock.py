@@ -53,9 +53,7 @@ class StoreLock:
             if time.monotonic() > deadline:
                 os.close(descriptor)
                 raise UserError(
-                    phrase(
-                        "Another Onefold is busy with this project's checkpoints. Try again later."
-                    )
+                    phrase("Another Onefold is using this project's checkpoints. Try again later.")
                 )
             time.sleep(0.01)
 
@@ -70,4 +68,4 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def unusable(path: Path, why: str) -> Phrase:
-    return phrase("Checkpoints cannot be kept in {path}: {why}.", path=str(path), why=why)
+    return phrase("Cannot save checkpoints in {path}: {why}.", path=str(path), why=why)

@@ -38,9 +38,7 @@ _INSERTS = {
     "accepted": "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
     "writing": "INSERT OR REPLACE INTO writing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 }
-INTERRUPTED_UNDO_DAMAGED = phrase(
-    "An undo that was cut short is damaged, so it stays as far as it got."
-)
+INTERRUPTED_UNDO_DAMAGED = phrase("An interrupted undo is damaged and could not be finished.")
 SalvagedRow = tuple[str, Sequence[Value]]
 """Table of a row, and its values."""
 
@@ -112,9 +110,8 @@ class StoreDatabase(RecoverableDatabase):
                 self.warn(INTERRUPTED_UNDO_DAMAGED)
             self.warn(
                 phrase(
-                    "The store of the checkpoints was damaged; it is kept as {path}. States of the "
-                    "folder saved: {count}. What is lost of them is said when it is wanted; new "
-                    "checkpoints go on.",
+                    "The checkpoint store was damaged and was saved as {path}. Checkpoints "
+                    "recovered: {count:,}. New checkpoints work as usual.",
                     path=str(broken),
                     count=count,
                 )

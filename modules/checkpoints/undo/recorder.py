@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from modules.checkpoints.undo.undo import Undoer
     from modules.checkpoints.undo.undo_results import FinishedOperation, UndoOutcome
 
-_WHOLE_DISK = phrase("nothing is held: the project is the whole disk, and what is done stays done")
+_WHOLE_DISK = phrase("off: the project is the whole disk, so changes cannot be undone")
 _MAX_PATH_SHOWN = 200  # characters of a path in a question
 
 
@@ -275,7 +275,7 @@ class CallRecorder(
                 back = self._held_files.put_back() if self._held_files else frozenset()
             except ToolError as error:
                 why = error.message
-                raise UserError(phrase("Not everything was put back: {why}", why=why)) from error
+                raise UserError(phrase("Not everything was restored: {why}", why=why)) from error
         self.revision += 1
         return not any(
             result.conflicts or any(one.path not in back for one in result.skipped)
@@ -326,11 +326,13 @@ class CallRecorder(
         if self._project.is_whole_disk:
             kept = _WHOLE_DISK
         elif reason := self._checkpoints.read_only_reason or self._snapshot_error:
-            kept = phrase("{size} kept; nothing more can be held: {why}", size=size, why=reason)
+            kept = phrase("{size} used; no more can be saved: {why}", size=size, why=reason)
         elif self._not_stored:
-            kept = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_stored))
+            kept = phrase(
+                "{size} used; not saved: {count:,}", size=size, count=len(self._not_stored)
+            )
         else:
-            kept = phrase("{size} kept; every change can be undone", size=size)
+            kept = phrase("{size} used; every change can be undone", size=size)
         return [(phrase("Checkpoints"), kept)]
 
     def calls(self) -> list[CallRecord]:
@@ -357,8 +359,8 @@ class CallRecorder(
         if self._project.is_whole_disk:
             raise UserError(
                 phrase(
-                    "The project is the whole disk: nothing of its files is held, so there is "
-                    "nothing to take back, to show or to copy. /rewind goes back in the "
+                    "The project is the whole disk: its files are not saved, so there is "
+                    "nothing to undo, show or copy. /rewind still goes back in the "
                     "conversation."
                 )
             )
@@ -401,7 +403,7 @@ class CallRecorder(
             done = interrupted.pop(entry.number, None) or self._checkpoints.result_of(entry)
             outcomes.append(UndoOutcome(done, self._finish_state(done)))
         for _ in [*interrupted, *outcomes]:
-            self._warnings.append(phrase("An undo that was cut short has been finished."))
+            self._warnings.append(phrase("An interrupted undo has been completed."))
         unended = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
         if unended:
             snapshot = self._remove_leftovers(unended[0].before)
@@ -445,8 +447,8 @@ class CallRecorder(
             others = len(snapshot.not_stored) - 1
             self._warnings.append(
                 phrase(
-                    "Not held by checkpoints (too large, unreadable or no room), so it could not "
-                    "be brought back: {path}{more}",
+                    "Not saved in checkpoints (too large, unreadable or no space), so "
+                    "changes cannot be undone: {path}{more}",
                     path=visible(newly_not_stored[0][0]),
                     more=phrase(" and {n} more", n=others) if others else "",
                 )

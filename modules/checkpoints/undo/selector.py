@@ -33,8 +33,8 @@ class UndoSelector:
             case _:
                 raise UserError(
                     phrase(
-                        "Say {command}, or with a number: {command} turn 3, {command} call 5; "
-                        "/undo list shows the numbers.",
+                        "Usage: {command}, {command} turn 3 or {command} call 5. /undo list "
+                        "shows the numbers.",
                         command=command,
                     )
                 )
@@ -87,29 +87,27 @@ class UndoSelector:
         last = calls[-1]
         if last.background and self.unit == "call":
             return phrase(
-                "Took back what {who} did (number {number}); /redo brings it again",
+                "Undid {who} (number {number}); /redo restores it",
                 who=last.background,
                 number=last.number,
             )
         if self.unit == "call":
             return phrase(
-                "Took back call {number} (turn {turn}); /redo brings it again",
+                "Undid call {number} (turn {turn}); /redo restores it",
                 number=last.number,
                 turn=last.turn,
             )
-        return phrase(
-            "Took back the changes of turn {turn}; /redo brings them again", turn=last.turn
-        )
+        return phrase("Undid the changes of turn {turn}; /redo restores them", turn=last.turn)
 
     def redo_title(self, calls: Sequence[CallRecord]) -> Phrase:
         last = calls[-1]
         if self.unit == "call":
             return phrase(
-                "What call {number} (turn {turn}) did is there again",
+                "Restored call {number} (turn {turn})",
                 number=last.number,
                 turn=last.turn,
             )
-        return phrase("What turn {turn} did is there again", turn=last.turn)
+        return phrase("Restored turn {turn}", turn=last.turn)
 
     def _matching(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
         if not self.number:
@@ -120,27 +118,25 @@ class UndoSelector:
     def _raise_none_matching(self, changing: Sequence[CallRecord], *, is_undone: bool) -> None:
         """Say why there is nothing of that number that is not, or is, undone."""
         if not self.number:
-            raise UserError(phrase("Nothing is taken back, so there is nothing to bring again."))
+            raise UserError(phrase("Nothing to redo."))
         match self.unit, bool(self._matching(changing)), is_undone:
             case "turn", False, _:
                 reason = phrase("Turn {number} changed no file.", number=self.number)
             case "call", False, _:
                 reason = phrase(
-                    "There is no call {number} that changed a file; /undo list shows them.",
+                    "No call {number} changed a file. /undo list shows the calls that did.",
                     number=self.number,
                 )
             case unit, True, True:
                 reason = phrase(
-                    "It is taken back already; /redo {what} {number} brings it again.",
+                    "Already undone; /redo {what} {number} restores it.",
                     what=unit,
                     number=self.number,
                 )
             case _:
-                reason = phrase("It is not taken back, so there is nothing to bring again.")
+                reason = phrase("Nothing to redo: it was not undone.")
         raise UserError(reason)
 
 
-_NOTHING = phrase("There is nothing to undo in this session; /sessions lists the others.")
-_ALL_UNDONE = phrase(
-    "There is nothing to undo any more: all of it is taken back; /redo brings it again."
-)
+_NOTHING = phrase("Nothing to undo in this session. /sessions lists the others.")
+_ALL_UNDONE = phrase("Nothing left to undo; /redo restores what was undone.")

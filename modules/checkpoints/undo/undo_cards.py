@@ -29,12 +29,12 @@ _REDO_VERBS = {
     "renamed": phrase("renamed"),
 }
 _UNDO_VERBS = {
-    "created": phrase("brought back"),
-    "modified": phrase("put back"),
+    "created": phrase("restored"),
+    "modified": phrase("reverted"),
     "deleted": phrase("removed"),
     "renamed": phrase("renamed back"),
 }
-_GIT_STATE = phrase("its state: branches, HEAD, index, stash or what is under way")
+_GIT_STATE = phrase("its state: branches, HEAD, index, stash or an operation in progress")
 
 
 def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change) -> DiffCard:
@@ -50,13 +50,15 @@ def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change)
     except NotText as error:
         return DiffCard(shown, "", 0, 0, error.kind)
     except DamagedObject:
-        return DiffCard(shown, "", 0, 0, phrase("what was held of it is damaged"))
+        return DiffCard(shown, "", 0, 0, phrase("its saved content is damaged"))
     if change == Change("modified", GIT) and (old is None or old == new):
         return DiffCard(shown, "", 0, 0, _GIT_STATE)
     if old is None or new is None:
-        return DiffCard(shown, "", 0, 0, phrase("its content is not held or too large to show"))
+        return DiffCard(
+            shown, "", 0, 0, phrase("its content was not saved or is too large to show")
+        )
     if old == new and change.kind == "modified":
-        return DiffCard(shown, "", 0, 0, phrase("only its mode, time or attributes"))
+        return DiffCard(shown, "", 0, 0, phrase("only its mode, time or attributes changed"))
     found = text_diff(old, new)
     return DiffCard(shown, found.diff, found.added, found.removed, _rename_note(change))
 
@@ -104,8 +106,8 @@ def undone_card(
 def state_undo_title(unit: str, turn: int) -> Phrase:
     """Return the title for a call, or a turn, that changed no file."""
     if unit == "call":
-        return phrase("Took back the last call (turn {turn}); /redo brings it again", turn=turn)
-    return phrase("Took back what turn {turn} did; /redo brings it again", turn=turn)
+        return phrase("Undid the last call (turn {turn}); /redo restores it", turn=turn)
+    return phrase("Undid turn {turn}; /redo restores it", turn=turn)
 
 
 def redone_card(
@@ -118,9 +120,9 @@ def redone_card(
 def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
     """Return the calls that can be taken back or brought again, with their numbers."""
     if not calls:
-        return TextCard(phrase("No call of this session has changed a file."))
+        return TextCard(phrase("No call in this session has changed a file."))
     rows = tuple(_call_row(checkpoints, call) for call in calls[-_MAX_CALLS:])
-    columns = (phrase("call"), phrase("turn"), phrase("what it changed"), "")
+    columns = (phrase("call"), phrase("turn"), phrase("changes"), "")
     return TableCard(phrase("Calls that changed files"), rows, columns)
 
 
@@ -131,7 +133,7 @@ def _call_row(checkpoints: Checkpoints, call: CallRecord) -> tuple[Text, ...]:
         visible(change.new_path or change.path) or "." for change in changes[:_MAX_LISTED]
     )
     more = f" +{len(changes) - _MAX_LISTED}" if len(changes) > _MAX_LISTED else ""
-    state = phrase("taken back") if call.is_undone else ""
+    state = phrase("undone") if call.is_undone else ""
     who = f"{call.background}: " if call.background else ""
     return str(call.number), str(call.turn), who + named + more, state
 
@@ -151,19 +153,19 @@ def _done_card(
     for result in results:
         for conflict in result.conflicts:
             explanation = phrase(
-                "as you have it; the earlier one is {path}", path=visible(conflict.beside)
+                "your version is kept; the earlier one is {path}", path=visible(conflict.beside)
             )
             rows.append((phrase("both kept"), visible(conflict.path), explanation))
         rows += [
             (_skipped_label(skipped), visible(skipped.path), skipped.why)
             for skipped in result.skipped
         ]
-    rows += [(phrase("put back"), what, "") for what in state_changes]
-    return TableCard(title, tuple(rows or [(phrase("nothing was left to take back"),)]))
+    rows += [(phrase("reverted"), what, "") for what in state_changes]
+    return TableCard(title, tuple(rows or [(phrase("nothing left to undo"),)]))
 
 
 def _skipped_label(skipped: Skipped) -> Phrase:
-    return phrase("not brought back") if skipped.is_gone else phrase("left as it is")
+    return phrase("not restored") if skipped.is_gone else phrase("unchanged")
 
 
 def _row(change: Change, verbs: dict[str, Phrase]) -> tuple[Text, Text]:
@@ -182,7 +184,7 @@ def _line_counts_text(change: Change, card: DiffCard) -> Text:
 
 def _capped(rows: Sequence[tuple[Text, ...]], total: int) -> tuple[tuple[Text, ...], ...]:
     if total > len(rows):
-        rows = [*rows, ("…", phrase("{count} more", count=total - len(rows)), "")]
+        rows = [*rows, ("…", phrase("{count:,} more", count=total - len(rows)), "")]
     return tuple(rows)
 
 

@@ -73,7 +73,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
 
     @command(
         "/undo [turn|call] [N]",
-        "Take back what a turn or call did; /undo list.",
+        "Undo the changes of a turn or a call; /undo list shows them.",
         takes_back=True,
         changes_files=True,
         belongs_to_session=True,
@@ -121,7 +121,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     def _undo_answer(self, outcome: UndoOutcome, title: Phrase) -> CommandAnswered:
         results = outcome.finished.results
         if any(result.is_worth_retrying for result in results):
-            title = phrase("Not all of it could be taken back; /undo tries the rest again")
+            title = phrase("Partly undone; /undo tries the rest again")
         card = self._with_background(undone_card(results, title, outcome.state_changes))
         return CommandAnswered("/undo", card, changes=outcome.changes)
 
@@ -134,7 +134,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
 
     @command(
         "/redo [turn|call] [N]",
-        "Take back the last /undo or /rewind, or make a change again.",
+        "Redo what the last /undo or /rewind undid, or a single change.",
         takes_back=True,
         changes_files=True,
         belongs_to_session=True,
@@ -150,8 +150,8 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
                 return self._redo_answer(outcomes[-1], _REDO_FINISHED)
             last_undo = self._index.last_undo(self.session)
             if last_undo is None:
-                raise UserError(phrase("There is no undo to take back."))
-            return self._redo_answer(self._redo_undo(last_undo), phrase("Took back the undo"))
+                raise UserError(phrase("Nothing to redo."))
+            return self._redo_answer(self._redo_undo(last_undo), phrase("Undo reverted"))
 
     def _redo_undo(self, undo: UndoRecord, description: str = "") -> UndoOutcome:
         """Redo *undo*; *description* is what it took back, where the person names that."""
@@ -199,7 +199,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
 
     @command(
         "/diff [TURN] [PATH]",
-        "Show what changed in the files since before a turn.",
+        "Show the file changes since the start of a turn.",
         is_concurrent=True,
         belongs_to_session=True,
     )
@@ -212,8 +212,8 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         if not self._checkpoints.project_lock.is_held:
             self._finish_interrupted()
         self._refuse_unknown_turn(turn or 0)
-        since = phrase("since before turn {turn}", turn=turn) if turn else _IN_THIS_SESSION
-        nothing = TextCard(phrase("Nothing has changed {since}.", since=since))
+        since = phrase("since the start of turn {turn}", turn=turn) if turn else _IN_THIS_SESSION
+        nothing = TextCard(phrase("No changes {since}.", since=since))
         before = self._snapshot_before(turn or 0)
         if before is None:
             return nothing
@@ -223,12 +223,13 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         if not self._checkpoints.diff(before, after):
             return nothing
         return changes_card(
-            self._checkpoints, before, after, phrase("Changed {since}", since=since)
+            self._checkpoints, before, after, phrase("Changes {since}", since=since)
         )
 
     @command(
         "/rewind [TURN] [files|talk]",
-        "Go back to before a turn: files, notes, focus, todos and conversation, or one of them.",
+        "Go back to the start of a turn: files, notes, focus, todos and conversation, or "
+        "only files or conversation.",
         takes_back=True,
         changes_files=True,
         belongs_to_session=True,
@@ -251,7 +252,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         """Go back to before *turn*: "files", "talk", or "" for both."""
         before = self._snapshot_before(turn) if scope != "talk" else None
         if before is None and scope == "files":
-            raise UserError(phrase("No call has changed anything since then."))
+            raise UserError(phrase("No changes since then."))
         calls = [
             call
             for call in self._calls()
@@ -282,7 +283,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             return []
         return [
             phrase(
-                "also what no call of this session did: {paths}; /redo brings it again",
+                "including changes made outside this session: {paths}; /redo restores them",
                 paths=", ".join(paths[:_MAX_LISTED]) + (" …" if len(paths) > _MAX_LISTED else ""),
             )
         ]
@@ -329,9 +330,9 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             rest = {"path": part.path, "is_whole": is_whole}
             outcome = self._run_operation(lambda: self.review.revert(view, part, rest))
         name = visible(part.path)
-        title = phrase("Took back a part of {path}; /redo brings it again", path=name)
+        title = phrase("Undid a change in {path}; /redo restores it", path=name)
         if is_whole:
-            title = phrase("Took back what changed in {path}; /redo brings it again", path=name)
+            title = phrase("Undid the changes in {path}; /redo restores them", path=name)
         return undone_card(outcome.finished.results, title)
 
     def accept(
@@ -376,9 +377,9 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         last = self._session_handle.history.turn if self._session_handle is not None else turn
         if turn > last:
             raise UserError(
-                phrase("There is no turn {turn}; the last one is {last}.", turn=turn, last=last)
+                phrase("No turn {turn}; the last one is {last}.", turn=turn, last=last)
                 if last
-                else phrase("There is no turn {turn}: nothing was asked yet.", turn=turn)
+                else phrase("No turn {turn}: this session has no turns yet.", turn=turn)
             )
 
     def _notify_model(self, line: str) -> None:
@@ -403,13 +404,13 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             scope = "talk"
         numbers = list(map(parse_number, words))
         if len(numbers) > 1 or None in numbers:
-            raise UserError(phrase("Say the number of a turn: /rewind 3."))
+            raise UserError(phrase("Usage: /rewind TURN, such as /rewind 3."))
         turns = {call.turn for call in self._calls()}
         if self._session_handle is not None:
             turns = set(self._session_handle.history.turns) | (turns if scope == "files" else set())
         turn = numbers[0] or 0 if numbers else max(turns, default=0)
         if self._session_handle is not None and turn not in turns:
-            raise UserError(phrase("There is no turn {turn} to go back to.", turn=turn))
+            raise UserError(phrase("No turn {turn} to go back to.", turn=turn))
         return turn, scope
 
     def _file_diff(self, before: int, after: int, path: str) -> Card:
@@ -429,14 +430,18 @@ def _selector(command: str, argument: str) -> UndoSelector:
 def _rewound_title(turn: int, scope: str) -> Phrase:
     match scope:
         case "files":
-            return phrase("The files are as before turn {turn}; /redo takes that back", turn=turn)
+            return phrase(
+                "Files are back at the start of turn {turn}; /redo reverses this", turn=turn
+            )
         case "talk":
             return phrase(
-                "The conversation is as before turn {turn}; /redo takes that back", turn=turn
+                "The conversation is back at the start of turn {turn}; /redo reverses this",
+                turn=turn,
             )
         case _:
             return phrase(
-                "Files and conversation are as before turn {turn}; /redo takes that back", turn=turn
+                "Files and conversation are back at the start of turn {turn}; /redo reverses this",
+                turn=turn,
             )
 
 
@@ -449,8 +454,8 @@ def _rewind_argument(operation: UndoOperation) -> str:
     return _normalized(f"{operation.rest['turn']} {operation.rest['what']}")
 
 
-_UNDO_FINISHED = phrase("The undo that was cut short is done to the end; /redo takes it back")
-_REDO_FINISHED = phrase("The redo that was cut short is done to the end")
+_UNDO_FINISHED = phrase("Completed the interrupted undo; /redo reverses it")
+_REDO_FINISHED = phrase("Completed the interrupted redo")
 _IN_THIS_SESSION = phrase("in this session")
 _SECTION = "taken back"
 _MAX_LINES = 12

@@ -13,7 +13,7 @@ from core.commands import Commands
 from core.conversation.messages import as_message
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnStarted
 from core.feature import name_of
-from core.session_choice import SessionChoice
+from core.session_choice import SessionChoice, turn_count
 from core.tool_spec import ToolSpec
 from modules.cli.attach.connection_state import ConnectionEvent, ConnectionState
 from modules.cli.attach.followed_session import FollowedSession
@@ -165,7 +165,7 @@ class AttachClient:
                 self._say_unsent()
 
     def _say_unsent(self) -> None:
-        notice = phrase("Typed while a task ran, and never sent: Enter sends it now.")
+        notice = phrase("Not sent yet. Press Enter to send.")
         self._screen.say(notice, "yellow")
 
     def _say_connection(self) -> None:
@@ -174,9 +174,9 @@ class AttachClient:
             return
         self._is_lost_told = not self._is_lost_told
         if self._is_lost_told:
-            self._screen.say(phrase("The connection broke; trying again."), "yellow")
+            self._screen.say(phrase("Connection lost. Reconnecting."), "yellow")
         else:
-            self._screen.say(phrase("Connected again."), "dim")
+            self._screen.say(phrase("Reconnected."), "dim")
 
     def _send(self, text: str) -> None:
         """Send *text* in the place of what stood in the line unsent."""
@@ -202,10 +202,10 @@ class AttachClient:
         """Say where the command *text* has led."""
         name = text.split()[0]
         if name in (name_of(Commands.new), name_of(Commands.clear)):
-            self._screen.show(CommandAnswered(name, TextCard(phrase("A new session."))))
+            self._screen.show(CommandAnswered(name, TextCard(phrase("New session started."))))
         else:
-            turns = self._session.state["turn"]
-            notice = phrase("Session {id} goes on, turns: {n}.", id=self._session.id, n=turns)
+            turns = turn_count(self._session.state["turn"])
+            notice = phrase("Resumed session {id} ({turns}).", id=self._session.id, turns=turns)
             self._screen.say(notice, "bold")
 
     def _stop(self) -> None:
@@ -329,7 +329,7 @@ class AttachClient:
             return
         self._screen.show_meanwhile(line)
         if response["queued"]:
-            self._screen.say(phrase("It waits until the task is over."), "dim")
+            self._screen.say(phrase("Waiting for the task to finish."), "dim")
 
     def _show(self, packet: Packet) -> None:
         if not self._session.on_shown(packet) and packet["type"] == TurnStarted.__name__:
@@ -350,7 +350,7 @@ class AttachClient:
             self._screen.say(error.message, "red")
             return False
         if not response["won"]:
-            self._screen.say(phrase("It was answered on another screen first."), "dim")
+            self._screen.say(phrase("Already answered on another screen."), "dim")
         return True
 
 

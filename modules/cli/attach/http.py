@@ -134,10 +134,14 @@ def _refusal_reason(reply: Packet) -> Phrase:
     if isinstance(reply.get("phrase"), dict):
         reason: Phrase = from_plain(Phrase, reply["phrase"])
         return reason
-    return phrase("The server refused: {why}", why=str(reply.get("error", "?")))
+    return phrase("The server refused the request: {why}", why=str(reply.get("error", "?")))
 
 
 def _no_server_error(port: int) -> UserError:
     return UserError(
-        phrase("No Onefold serves on port {port}; start one with --web, or say --port.", port=port)
+        phrase(
+            "No Onefold server on port {port}. Start one with --web, or choose another port "
+            "with --port.",
+            port=port,
+        )
     )

@@ -23,7 +23,7 @@ def find_session(link: ServerLink, id_prefix: str) -> str:
     """
     matches = [one.id for one in sessions_of(link) if one.id.startswith(id_prefix)]
     if id_prefix and not matches:
-        raise UserError(phrase("There is no session {start!r} there.", start=id_prefix))
+        raise UserError(phrase("The server has no session {start!r}.", start=id_prefix))
     return matches[0] if matches else create_session(link)
 
 

@@ -86,11 +86,11 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
     """Return what can be answered, each with its key."""
     match event.risk:
         case "loop":
-            offered = [phrase("y let it go on"), phrase("n stop here")]
+            offered = [phrase("y continue"), phrase("n stop here")]
         case "loss" | "protected":
-            offered = [phrase("y keep it so"), phrase("n put everything back")]
+            offered = [phrase("y keep"), phrase("n undo all")]
         case "question":
-            offered = [phrase("type an answer, then Enter"), phrase("Esc no answer")]
+            offered = [phrase("type an answer, then Enter"), phrase("Esc skip")]
             if event.choices:
                 offered.insert(0, phrase("1–{last} choose", last=len(event.choices)))
         case _:
@@ -199,7 +199,7 @@ def _edit_arguments(approver: Approver, arguments: Mapping[str, Any]) -> dict[st
     """Return *arguments* as the person changed them, None when they did not."""
     for name in EDITABLE_ARGUMENTS:
         if isinstance(arguments.get(name), str):
-            label = phrase("{name}, as it should be", name=name)
+            label = phrase("{name}, edited", name=name)
             text = approver.edit(label, arguments[name])
             return None if text is None else {**arguments, name: text}
     return _edit_as_json(approver, json.dumps(dict(arguments), ensure_ascii=False, indent=1))
@@ -214,7 +214,7 @@ def _edit_as_json(approver: Approver, text: str) -> dict[str, Any] | None:
             value = None
         if isinstance(value, dict):
             return value
-        label, text = phrase("That is no JSON object; mend it"), changed
+        label, text = phrase("Not a valid JSON object. Fix it"), changed
     return None
 
 

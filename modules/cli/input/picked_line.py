@@ -11,7 +11,7 @@ from core.conversation.messages import Assistant, User
 from core.feature import name_of
 from core.loop.approval import MODES, ApprovalMode
 from core.main_terminal import MainTerminal
-from core.session_choice import format_time
+from core.session_choice import format_time, turn_count
 from modules.cli.input.picker import Choice, Picker
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -19,11 +19,13 @@ from utils.llm.prices import in_money
 
 MAX_SESSIONS = 1_000
 _MODES: dict[ApprovalMode, Phrase] = {
-    "guarded": phrase("Asks before what cannot be undone, leaves the sandbox or uses the network."),
+    "guarded": phrase(
+        "Asks before actions that cannot be undone, leave the sandbox or use the network."
+    ),
     "ask": phrase("Asks before every change and every run."),
     "plan": phrase("Reads and asks, then writes a plan; changes nothing."),
     "read-only": phrase("Changes and runs nothing."),
-    "all": phrase("Asks nothing, but for what runs outside the sandbox."),
+    "all": phrase("Never asks, except before running something outside the sandbox."),
 }
 
 
@@ -69,7 +71,7 @@ def _told_of(terminal: MainTerminal, translator: Translator, session: str) -> Se
     history = History(lambda *_: None)
     history.replay(terminal.store.load(session))
     cost = in_money(history.usage.cost_usd, 0.0)
-    facts: list[Text] = [phrase("turns: {n}", n=history.turn), cost]
+    facts: list[Text] = [turn_count(history.turn), cost]
     if history.unanswered_calls:
         facts.append(phrase("a question waits"))
     spoken = [

@@ -212,7 +212,7 @@ class Prompt:
 
     def _toolbar(self) -> StyleAndTextTuples:
         if self._is_leaving:
-            again = self._translator.render(phrase("Ctrl-C again leaves"))
+            again = self._translator.render(phrase("Press Ctrl-C again to quit"))
             return [("class:bottom-toolbar.warning", f"  {again}")]
         return fitting(self._shown_status, self._session.app.output.get_size().columns)
 

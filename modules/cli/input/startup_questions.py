@@ -45,7 +45,9 @@ def ask_choice(
         for number, choice in enumerate(choices, start=1):
             if answer == str(number) or (answer and choice.startswith(answer)):
                 return choice
-        click.echo(translator.render(phrase("Say one of {choices}.", choices=", ".join(choices))))
+        click.echo(
+            translator.render(phrase("Choose one of {choices}.", choices=", ".join(choices)))
+        )
 
 
 def ask_yes_no(translator: Translator, question: Phrase) -> bool:

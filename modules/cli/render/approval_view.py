@@ -32,7 +32,7 @@ DRAFT_ROWS = 40
 ROWS_AROUND, MIN_ROWS = 12, 6
 """Rows left to what stands around a program on the same screen, and those it has at the least."""
 _TYPING_NOTICE = phrase(
-    "What you type waits for the next prompt; the question comes back when you pause."
+    "Your typing is kept for the next prompt; the question returns when you pause."
 )
 
 
@@ -148,6 +148,6 @@ def _agreement(event: ApprovalAsked, reply: Reply) -> Phrase:
         pattern = elide_middle(visible(event.pattern), MAX_PATTERN_CELLS)
         return phrase("Allowed in this project until /approve forget: {pattern}", pattern=pattern)
     if reply.arguments is not None:
-        return phrase("Allowed, as you changed it")
+        return phrase("Allowed with your changes")
     goes_on = event.risk in ("loop", "loss", "protected")
-    return phrase("It goes on") if goes_on else phrase("Allowed")
+    return phrase("Continuing") if goes_on else phrase("Allowed")

@@ -232,7 +232,7 @@ class CardRenderer:
 
     def more(self, count: int) -> Text:
         return self.dim(
-            phrase("… 1 more line") if count == 1 else phrase("… {n} more lines", n=count)
+            phrase("… 1 more line") if count == 1 else phrase("… {n:,} more lines", n=count)
         )
 
     def line(self, text: Said, style: str = "") -> Text:
@@ -307,8 +307,8 @@ class CardRenderer:
 
     def _rows_left_out(self, count: int) -> Text:
         if self._has_show_all_key:
-            return self.dim(phrase("… {n} more rows · Ctrl-O shows all", n=count))
-        return self.dim(phrase("… {n} more rows", n=count))
+            return self.dim(phrase("… {n:,} more rows · Ctrl-O shows all", n=count))
+        return self.dim(phrase("… {n:,} more rows", n=count))
 
     def _output(self, output: str, rows: int) -> Iterator[RenderableType]:
         """Yield the last *rows* lines of *output*."""
@@ -318,7 +318,7 @@ class CardRenderer:
         if len(lines) > rows:
             hidden = len(lines) - rows
             above = (
-                phrase("… 1 line above") if hidden == 1 else phrase("… {n} lines above", n=hidden)
+                phrase("… 1 line above") if hidden == 1 else phrase("… {n:,} lines above", n=hidden)
             )
             yield self.dim(above)
         yield LeftRule(Text("\n".join(lines[-rows:]), overflow="fold"))
@@ -375,7 +375,7 @@ class CardRenderer:
         if len(card.links) > rows:
             yield self.dim(left_out_phrase(len(card.links) - rows))
         if not card.links:
-            yield self.dim(phrase("Nothing found."))
+            yield self.dim(phrase("No matches."))
 
 
 def _fits_heading(card: RunCard) -> bool:

@@ -58,4 +58,4 @@ def source_lines(event: TurnFinished) -> Iterator[Text]:
         title = f"{visible(one.title)}  " if one.title != one.url else ""
         yield f"[{one.n}] {title}{visible(one.url)}"
     for n in event.unknown_citations:
-        yield phrase("[{n}]: not a source that was read", n=n)
+        yield phrase("[{n}]: source not read", n=n)

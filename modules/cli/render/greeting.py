@@ -32,7 +32,7 @@ def greet(terminal: MainTerminal, translator: Translator, header: Sequence[Text]
         (_DIM, translator.render(mode)),
     ):
         lines = append_part(lines, style, clean(part), width)
-    keys = phrase("/help lists the commands · @ names a file · Ctrl-C stops, twice leaves")
+    keys = phrase("/help lists the commands · @ mentions a file · Ctrl-C stops, twice quits")
     for text in (*header, keys):
         for row in fit_rows(clean(translator.render(text)), width):
             lines += [("", "\n"), (_DIM, row)]

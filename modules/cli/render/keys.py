@@ -6,9 +6,9 @@ from core.cards import TableCard
 from utils.i18n import phrase
 
 KEYS_CARD = TableCard(
-    phrase("Keys"),
+    phrase("Keyboard shortcuts"),
     (
-        ("Enter", phrase("Send; a line that ends in \\ goes on")),
+        ("Enter", phrase("Send; end a line with \\ to continue it")),
         ("Alt-Enter, Ctrl-J", phrase("New line")),
         ("Tab", phrase("Complete a /command, its arguments, or an @path")),
         ("Shift-Tab", phrase("Go to the next approval mode: /approve")),
@@ -16,14 +16,14 @@ KEYS_CARD = TableCard(
         ("Ctrl-R", phrase("Search the earlier messages")),
         ("/settings keys vim", phrase("The keys of vim in the line, from the next start on")),
         ("Esc", phrase("Stop the task")),
-        ("Ctrl-C", phrase("Stop the task; clear the line; twice: leave")),
-        ("Ctrl-D", phrase("Leave")),
+        ("Ctrl-C", phrase("Stop the task; clear the line; twice: quit")),
+        ("Ctrl-D", phrase("Quit")),
         ("Ctrl-L", phrase("Clear the screen")),
-        ("Ctrl-O", phrase("Show what was cut; again: what was cut before that")),
+        ("Ctrl-O", phrase("Show truncated output; again: earlier output")),
         (phrase("Long paste"), phrase("Folded to one letter of the line; Ctrl-O unfolds it")),
-        ("Ctrl-X Ctrl-E", phrase("Write in your editor, $VISUAL or $EDITOR")),
-        ("Ctrl-Z", phrase("Go to the shell; fg comes back")),
-        ("!COMMAND", phrase("Run it as yours, outside the sandbox.")),
+        ("Ctrl-X Ctrl-E", phrase("Edit in your editor ($VISUAL or $EDITOR)")),
+        ("Ctrl-Z", phrase("Suspend to the shell; fg returns")),
+        ("!COMMAND", phrase("Run the command yourself, outside the sandbox.")),
         ("#TEXT", phrase("Remember TEXT.")),
     ),
 )

@@ -16,9 +16,9 @@ _MAX_COMMAND = 60  # characters
 _INDENT = "    "
 WRITERS: dict[str, Text] = {
     "person": phrase("you, in Onefold"),
-    "others": phrase("somebody else, while no call ran"),
-    "before": phrase("there before the first state that is kept"),
-    "unknown": phrase("nobody can tell: a state between is not kept"),
+    "others": phrase("someone else, while no call was running"),
+    "before": phrase("older than the first saved state"),
+    "unknown": phrase("unknown: a state in between is no longer kept"),
 }
 
 
@@ -76,7 +76,7 @@ def details(origin: LineOrigin) -> Iterator[Text]:
     if origin.title or origin.asked:
         yield phrase("session: {title}", title=visible(origin.title) or origin.session)
     else:
-        yield phrase("session {id}: it is not kept any more", id=origin.session)
+        yield phrase("session {id}: no longer kept", id=origin.session)
     for receipt in origin.receipts:
         yield receipt_text(receipt)
 

@@ -106,7 +106,7 @@ class PastTurns:
                     yield False, self._reply(event.text, number, is_formatted=is_formatted)
                 case ThoughtKept():
                     first = clean(event.text).strip().partition("\n")[0]
-                    line = phrase("Carried on: {text}", text=first)
+                    line = phrase("Reusing the earlier conclusion: {text}", text=first)
                     yield False, self._renderer.dim(line)
                 case ToolStarted():
                     call = event
@@ -124,7 +124,7 @@ class PastTurns:
         return Group(*parts)
 
     def _thought(self, event: ThinkingFinished, text: str) -> RenderableType:
-        heading = phrase("Thought {time}", time=duration(event.seconds))
+        heading = phrase("Thought for {time}", time=duration(event.seconds))
         if text.strip():
             self._recent.add(RecentThought(text, heading))
         return self._renderer.dim(heading)
@@ -137,7 +137,7 @@ class PastTurns:
     def _rest(self, count: int, turn: int) -> RenderableType:
         if count == 1:
             return self._renderer.dim(phrase("… 1 more line · /history {n} shows all", n=turn))
-        left_out = phrase("… {count} more lines · /history {n} shows all", count=count, n=turn)
+        left_out = phrase("… {count:,} more lines · /history {n} shows all", count=count, n=turn)
         return self._renderer.dim(left_out)
 
     def _call(self, call: ToolStarted, event: ToolFinished) -> RenderableType:
@@ -152,7 +152,7 @@ class PastTurns:
             state=event.state,
         )
         if call.is_revised:
-            head.append(f" · {self._translator.render(phrase('changed by you'))}", "cyan")
+            head.append(f" · {self._translator.render(phrase('edited by you'))}", "cyan")
         return head
 
     def _end(self, event: TurnFinished, turn: int) -> RenderableType:

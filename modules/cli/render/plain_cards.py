@@ -149,7 +149,7 @@ def run_ending(card: RunCard, translator: Translator) -> Phrase:
     if card.job:
         return phrase("job {n} is running", n=card.job)
     if card.exit_code is None:
-        return phrase("ended early: {why}", why=translator.render(card.why) or "–")
+        return phrase("stopped: {why}", why=translator.render(card.why) or "–")
     return phrase("exit code {code}", code=card.exit_code)
 
 
@@ -181,25 +181,25 @@ def picture_phrase(picture: Picture) -> Phrase:
 
 def found_phrase(card: SearchCard) -> Phrase:
     if not card.total:
-        return phrase("Nothing found.")
+        return phrase("No matches.")
     if card.total > len(card.hits):
-        return phrase("… and {n} more", n=card.total - len(card.hits))
+        return phrase("… and {n:,} more", n=card.total - len(card.hits))
     return Phrase("")
 
 
 def unsearched_phrase(card: SearchCard) -> Phrase:
     """Say that files were not searched, if that is so: too large, or the limit came first."""
     if card.is_cut_short:
-        return phrase("The search was cut short by its time limit.")
+        return phrase("The search timed out; results are incomplete.")
     if not card.too_large:
         return Phrase("")
     n = card.too_large
-    files = phrase("1 file") if n == 1 else phrase("{n} files", n=n)
+    files = phrase("1 file") if n == 1 else phrase("{n:,} files", n=n)
     return phrase("Too large to search: {files}", files=files)
 
 
 def left_out_phrase(count: int) -> Phrase:
-    return phrase("… and {n} more", n=count) if count else Phrase("")
+    return phrase("… and {n:,} more", n=count) if count else Phrase("")
 
 
 def duration(seconds: float) -> str:
@@ -219,9 +219,7 @@ def usage_parts(usage: Usage, yuan: float = 0.0) -> list[Text]:
         return []
     cached = round(100 * usage.cache_hit_tokens / max(usage.prompt_tokens, 1))
     return [
-        phrase(
-            "{n} tokens sent, {cached} % from cache", n=f"{usage.prompt_tokens:,}", cached=cached
-        ),
-        phrase("{n} received", n=f"{usage.completion_tokens:,}"),
+        phrase("{n:,} tokens sent, {cached} % from cache", n=usage.prompt_tokens, cached=cached),
+        phrase("{n:,} received", n=usage.completion_tokens),
         in_money(usage.cost_usd, yuan),
     ]

@@ -42,15 +42,15 @@ def prompt_rows(card: PromptCard, translator: Translator) -> Iterator[Row]:
 
 def _heading(part: PromptPart) -> Iterator[Text]:
     yield part.label
-    yield phrase("{n} tokens", n=f"{part.tokens:,}")
+    yield phrase("{n:,} tokens", n=part.tokens)
     if part.change == "gone":
         yield phrase("no longer sent")
         return
     if part.cached >= len(part.text):
-        yield phrase("from cache")
+        yield phrase("cached")
     else:
         share = 100 * part.cached // len(part.text)
-        yield phrase("{n} % from cache", n=share) if share else phrase("read anew")
+        yield phrase("{n} % cached", n=share) if share else phrase("not cached")
     if part.change == "new":
         yield phrase("new in this step")
 
@@ -70,6 +70,6 @@ def _text_rows(part: PromptPart, translator: Translator, *, is_folded: bool) -> 
         shown = ["…", *lines[-_LAST_LINES:]] if is_folded and len(lines) > _LAST_LINES else lines
         yield "\n".join(shown), _CACHED
     if cached and anew:
-        yield f"┄┄ {translator.render(phrase('read anew from here on'))} ┄┄", f"bold {_ANEW}"
+        yield f"┄┄ {translator.render(phrase('not cached from here on'))} ┄┄", f"bold {_ANEW}"
     if anew:
         yield visible_lines(anew), _ANEW

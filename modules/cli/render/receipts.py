@@ -41,7 +41,7 @@ def receipt_line(receipt: Receipt) -> Phrase:
     match receipt.state:
         case "green" if changed:
             return phrase(
-                "{name} passed, but the task changed what it checks by: {files}",
+                "{name} passed, but the task changed the checks themselves: {files}",
                 name=name,
                 files=changed,
             )
@@ -50,16 +50,16 @@ def receipt_line(receipt: Receipt) -> Phrase:
         case "red":
             return phrase("{name} failed (exit code {code})", name=name, code=code)
         case "grey" if files:
-            return phrase("{name} is out of date: {files} changed", name=name, files=files)
+            return phrase("{name} is outdated: {files} changed", name=name, files=files)
         case "grey" if receipt.exit_code in NOT_THERE:
             return phrase("{name} could not be run (exit code {code})", name=name, code=code)
         case "grey":
-            return phrase("{name} says nothing about the files as they are now", name=name)
+            return phrase("{name} does not apply to the current files", name=name)
 
 
 def claim_line(claim: Claim) -> Phrase:
     """Return what is to be said of a claim that no receipt supports."""
     text = visible(claim.text)
     if claim.rests_on == "reading":
-        return phrase("No run supports this, only reading: {text}", text=text)
-    return phrase("No run supports this: {text}", text=text)
+        return phrase("Not verified by a run, only by reading: {text}", text=text)
+    return phrase("Not verified by a run: {text}", text=text)

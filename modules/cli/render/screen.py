@@ -146,7 +146,7 @@ class CliScreen:
     def show_stopping(self) -> None:
         """Say that a stop was asked for; may be called from any thread."""
         with self._lock:
-            self._live_region.notice = phrase("Stopping; Ctrl-C again leaves")
+            self._live_region.notice = phrase("Stopping. Press Ctrl-C again to quit")
 
     def say(self, text: Said, style: str = "") -> None:
         """Print a sentence of Onefold's own."""
@@ -273,7 +273,7 @@ class CliScreen:
 
     def _end_thinking(self, seconds: float) -> None:
         self._live_region.end_thinking()
-        heading = phrase("Thought {time}", time=duration(seconds))
+        heading = phrase("Thought for {time}", time=duration(seconds))
         self._scrollback.print(self._dim(heading))
         text, self._thought = "".join(self._thought), []
         if text.strip():
@@ -281,7 +281,7 @@ class CliScreen:
 
     def _print_conclusion(self, text: str) -> None:
         first = clean(text).strip().partition("\n")[0]
-        line = phrase("Carried on: {text}", text=first)
+        line = phrase("Reusing the earlier conclusion: {text}", text=first)
         self._scrollback.print(
             Text(self._translator.render(line), "dim", no_wrap=True, overflow="ellipsis")
         )
@@ -299,7 +299,7 @@ class CliScreen:
     def _on_call_drafted(self, event: CallDrafted) -> None:
         name = visible(event.name)
         size = f"{event.characters:,}"
-        self._set_activity(phrase("Preparing {name}, {size} characters", name=name, size=size))
+        self._set_activity(phrase("Preparing {name}, {size:,} characters", name=name, size=size))
 
     def _on_output(self, event: ToolOutput) -> None:
         if self._live_region.call:
@@ -323,7 +323,7 @@ class CliScreen:
             state=event.state,
         )
         if call and call.is_revised:
-            head.append(f" · {self._translator.render(phrase('changed by you'))}", "cyan")
+            head.append(f" · {self._translator.render(phrase('edited by you'))}", "cyan")
         command = str(arguments.get("command", "")).strip()
         body = self._renderer.result(event.card, event.state, head, command)
         self._scrollback.print_card(head, body)
@@ -336,11 +336,11 @@ class CliScreen:
         self._live_region.end_thinking()
         self._print_mark("↻", "yellow", event.reason)
         if self._scrollback.has_text:
-            notice = self._dim(phrase("What was shown of the reply no longer counts."))
+            notice = self._dim(phrase("The reply shown so far was discarded."))
             self._scrollback.print(self._renderer.indented(notice), gap=False)
             self._scrollback.has_text = False
         attempt, seconds = event.attempt, duration(event.seconds)
-        self._set_activity(phrase("Asking again in {time} (try {n})", time=seconds, n=attempt))
+        self._set_activity(phrase("Retrying in {time} (attempt {n})", time=seconds, n=attempt))
 
     def _on_waiting(self, event: Waiting) -> None:
         if not self._display.is_live:  # nothing would be seen of it

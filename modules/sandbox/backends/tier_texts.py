@@ -32,7 +32,7 @@ def tier_name(tier: TierName, *, has_group: bool = False) -> Phrase:
         case TierName.LANDLOCK:
             return phrase("C: Landlock")
         case TierName.SEATBELT:
-            return phrase("M: Seatbelt (never tried out by its makers)")
+            return phrase("M: Seatbelt (never tested by its makers)")
         case TierName.LIMITS_ONLY:
             return phrase("D: limits only")
 
@@ -50,13 +50,13 @@ _WITH_NAMESPACES = (
 _WITH_LANDLOCK = (
     phrase("names, sizes and times of files outside the project"),
     phrase("permissions and times of files outside the project, which it can change"),
-    phrase("the project's .git while a program runs; git's settings and hooks are put back"),
+    phrase("the project's .git while a program runs; git's settings and hooks are restored"),
     phrase("the command lines of your other programs"),
     phrase(".env files: a program reads their real values, though what it prints stays hidden"),
     *_WITH_NAMESPACES,
 )
 _WITH_SEATBELT = (
-    phrase("anything for certain: this way to confine was written from books and never tried"),
+    phrase("anything for certain: this sandbox was written from documentation and never tested"),
     phrase("names, sizes and times of files outside the project"),
     phrase("memory and disk use beyond the limits until it is noticed"),
     phrase("processes that have left their group: these may outlive the call"),

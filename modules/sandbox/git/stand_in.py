@@ -240,7 +240,7 @@ class GitStandIn:
             return [_refusal_note(phrase("it left what git does not write"))]
         except OSError as error:
             self._own = None
-            return [_refusal_note(phrase("the system says: {why}", why=error.strerror or "?"))]
+            return [_refusal_note(phrase("system error: {why}", why=error.strerror or "?"))]
         return notes
 
     @property

@@ -17,21 +17,21 @@ class Clean(Feature, ProvidesStatus, ProvidesWarnings):
     def __init__(self, home: ProgramHome) -> None:
         self._home = home
 
-    @command("/clean", "Empty the programs' home folder: caches, and what tools keep there.")
+    @command("/clean", "Empty the programs' home folder (caches and tool data).")
     def clean(self, argument: str) -> Card:
         if argument:
-            raise UserError(phrase("/clean takes nothing behind it. Say /clean alone to empty it."))
+            raise UserError(phrase("/clean takes no arguments."))
         freed = self._home.clean()
         if not freed.files:
-            return TextCard(phrase("The programs' home folder was empty."))
+            return TextCard(phrase("The programs' home folder was already empty."))
         title = phrase(
-            "The programs' home folder is empty. Freed: {size} MB, {files} files.",
+            "Emptied the programs' home folder. Freed {size} MB, {files:,} files.",
             size=_megabytes(freed.size),
-            files=f"{freed.files:,}",
+            files=freed.files,
         )
         if freed.is_measured:
             return TextCard(title)
-        return TextCard(title, phrase("There was more: what is locked or far too deep."))
+        return TextCard(title, phrase("There is more: some content is locked or nested too deep."))
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         if not self._home.max_size:
@@ -39,10 +39,10 @@ class Clean(Feature, ProvidesStatus, ProvidesWarnings):
         limit = _megabytes(self._home.max_size)
         if usage := self._home.usage:
             summary = phrase(
-                "{size} of {limit} MB, {files} files · /clean empties it",
+                "{size} of {limit} MB, {files:,} files · /clean empties it",
                 size=_megabytes(usage.size),
                 limit=limit,
-                files=f"{usage.files:,}",
+                files=usage.files,
             )
         else:
             summary = phrase("at most {limit} MB · /clean empties it", limit=limit)

@@ -98,14 +98,14 @@ class ProgramHome:
         except BlockingIOError:
             raise UserError(
                 phrase(
-                    "A program of this project is running, maybe in another Onefold. Stop it or "
-                    "wait for its end, then say /clean again."
+                    "A program of this project is running, maybe in another Onefold. Stop it "
+                    "or wait until it ends, then run /clean again."
                 )
             ) from None
         except OSError as error:
             raise UserError(
                 phrase(
-                    "{path} cannot be emptied: {why}.",
+                    "Cannot empty {path}: {why}.",
                     path=str(self.folder),
                     why=error.strerror or str(error),
                 )
@@ -114,9 +114,7 @@ class ProgramHome:
         self._remove_trash()
         self._usage, self._is_withheld = _measured(self.folder, self._max_files), False
         if trash.exists():
-            raise UserError(
-                phrase("Not all of it can be removed; the rest is in {path}.", path=str(trash))
-            )
+            raise UserError(phrase("Partly removed; the rest is in {path}.", path=str(trash)))
         return freed
 
     def tidy_later(self) -> None:

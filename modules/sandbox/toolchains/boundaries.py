@@ -64,13 +64,13 @@ class Boundaries:
     def refusal(self, folder: Path) -> Phrase | None:
         """Return why the real *folder* (or program) may not be shown, None if it may."""
         if any(is_within(home, folder) for home in self.homes):
-            return phrase("it holds your home folder")
+            return phrase("it contains your home folder")
         if is_within(self.project, folder):
-            return phrase("it holds the project")
+            return phrase("it contains the project")
         if any(is_within(one, folder) or is_within(folder, one) for one in self.hidden):
-            return phrase("it holds what belongs to Onefold")
+            return phrase("it contains Onefold's own files")
         if private := next(self._private_in(folder), None):
-            return phrase("it holds {path}, where secrets are kept", path=str(private))
+            return phrase("it contains {path}, where secrets are stored", path=str(private))
         if any(is_within(folder, Path(path)) for path in _SYSTEM) or str(folder) in _TOO_WIDE:
             return phrase("it is a part of the system that holds more than programs")
         return _writable_by_all(folder)
@@ -103,7 +103,7 @@ def _writable_by_all(folder: Path) -> Phrase | None:
     try:
         mode = os.stat(folder).st_mode  # noqa: PTH116 - often
     except OSError as error:
-        return phrase("it cannot be read: {why}", why=error.strerror or str(error))
+        return phrase("cannot read it: {why}", why=error.strerror or str(error))
     return phrase("everybody can write to it") if mode & stat.S_IWOTH else None
 
 

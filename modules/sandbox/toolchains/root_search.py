@@ -186,9 +186,9 @@ class ToolchainSearch:
         """Show *folder* because the settings name it."""
         route = route_to(folder)
         if route is None:
-            self._refused[folder] = phrase("it is not there")
+            self._refused[folder] = phrase("it does not exist")
         elif self._boundaries.is_ours(route):
-            self._refused[folder] = phrase("it holds the project")
+            self._refused[folder] = phrase("it contains the project")
         elif not _is_system(route.real):
             self._links |= dict(route.links)
             self._add(route.real)
@@ -207,7 +207,7 @@ class ToolchainSearch:
         if refusal is None and len(self._folders) >= _MAX_FOLDERS:
             refusal = phrase("there are too many folders to show")
         if refusal is None and real.is_file() and self._scan.is_secret(real):
-            refusal = phrase("it holds a secret")
+            refusal = phrase("it contains a secret")
         if refusal:
             self._refused[real] = refusal
             return False

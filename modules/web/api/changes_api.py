@@ -256,13 +256,13 @@ class ChangesApi:
 
 def _undo_commands(runner: SessionRunner) -> UndoCommands:
     if (undo := runner.terminal.features.find(UndoCommands)) is None:
-        raise ApiError("unsupported", phrase("There are no checkpoints here."))
+        raise ApiError("unsupported", phrase("Checkpoints are not available here."))
     return undo
 
 
 def _require_view(view: ReviewView | None) -> ReviewView:
     if view is None:
-        raise ApiError("changed", phrase("Nothing has changed here any more. Look again."))
+        raise ApiError("changed", phrase("No changes left here. Look again."))
     return view
 
 

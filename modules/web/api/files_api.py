@@ -166,7 +166,7 @@ class FilesApi:
         media_type = file_names.media_type(path)
         if not media_type:
             message = phrase(
-                "{path} is of a kind that is not shown; download it.", path=visible(path)
+                "Files like {path} cannot be shown. Download it instead.", path=visible(path)
             )
             raise ApiError("unsupported", message)
         _, data = self._files.content(path)

@@ -70,7 +70,7 @@ class PicturesApi:
 
 
 def picture_not_found() -> ApiError:
-    return ApiError("not_found", phrase("That picture is not kept with this session."))
+    return ApiError("not_found", phrase("This session does not have that picture."))
 
 
 def pictures_of(runner: SessionRunner) -> Pictures:

@@ -53,5 +53,5 @@ class PreviewApi:
     def _previews(self, session: str) -> Previews:
         previews = self._registry.open(session).terminal.features.find(Previews)
         if previews is None:
-            raise ApiError("failed", phrase("There are no previews here."))
+            raise ApiError("failed", phrase("Previews are not available here."))
         return previews

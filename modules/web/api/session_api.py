@@ -274,7 +274,7 @@ class SessionApi:
         newest = runner.terminal.history.turn - runner.is_working
         number = parse_number(turn) if turn else newest
         if number is None:
-            raise ApiError("failed", phrase("Say the number of a turn: /fork 3."))
+            raise ApiError("failed", phrase("Usage: /fork TURN, such as /fork 3."))
         return self._registry.fork(runner.session, number)
 
 

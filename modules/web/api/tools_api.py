@@ -191,7 +191,7 @@ class ToolsApi:
 
     def _open_tester(self) -> ToolTester:
         if self._make_tester is None:
-            raise ApiError("failed", phrase("There is no tool tester here."))
+            raise ApiError("failed", phrase("The tool tester is not available here."))
         self._tester = self._tester or self._make_tester()
         return self._tester
 
@@ -228,7 +228,7 @@ class _Exclusive:
 
     def __enter__(self) -> None:
         if not self._lock.acquire(blocking=False):
-            raise ApiError("busy", phrase("Another run of the tool tester is under way."))
+            raise ApiError("busy", phrase("The tool tester is already running."))
 
     def __exit__(self, *_: object) -> Literal[False]:
         self._lock.release()
@@ -242,4 +242,4 @@ def _run_unasked(pending: PendingRun) -> ToolRun:
 
 
 def _unknown_run() -> ApiError:
-    return ApiError("not_found", phrase("This run is not there any more."))
+    return ApiError("not_found", phrase("This run no longer exists."))

@@ -129,7 +129,7 @@ class FileContents:
         """Keep *data* as a file in *folder*; the name is made harmless first."""
         name = file_names.sanitize(name)
         if not name:
-            raise ApiError("failed", phrase("That name cannot be used for a file."))
+            raise ApiError("failed", phrase("Invalid file name."))
         with as_api_errors():
             folder = self._project.normalize(folder)
             path = f"{folder}/{name}" if folder else name
@@ -229,7 +229,7 @@ class FileContents:
 
     def _conflict(self, path: str) -> ApiError:
         """Return the refusal that carries what the file holds by now; None if it is gone."""
-        message = phrase("{path} was changed by somebody else meanwhile.", path=visible(path))
+        message = phrase("{path} has changed in the meantime.", path=visible(path))
         try:
             data = self._project.read_bytes(path)
             text: str | None = self._redactor.redact(TextFile.decode(data).text)

@@ -41,7 +41,7 @@ class RunningPages:
         Raises `ApiError`.
         """
         if media_type(path) != "text/html":
-            raise ApiError("unsupported", phrase("{path} is no HTML file.", path=visible(path)))
+            raise ApiError("unsupported", phrase("{path} is not an HTML file.", path=visible(path)))
         if self._gateway is None:
             raise ApiError("failed", phrase("Pages run on this machine only."))
         path, _ = self._files.content(path)

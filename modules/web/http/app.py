@@ -118,7 +118,7 @@ def _request_arguments(route: Route, path_params: Mapping[str, str]) -> dict[str
     """Return the arguments of the request for *route*."""
     if (request.content_length or 0) > route.limit:
         limit = f"{route.limit // 1_000_000} MB"
-        raise ApiError("too_large", phrase("At most {limit} can be sent at once.", limit=limit))
+        raise ApiError("too_large", phrase("You can send at most {limit} at once.", limit=limit))
     query = {
         parameter.name: parameter.parse_text(request.args[parameter.name])
         for parameter in route.query_parameters

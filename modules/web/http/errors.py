@@ -65,7 +65,7 @@ class ApiError(Exception):
 
 def bad_request(reason: str) -> ApiError:
     """Return the error of a request that no page of ours sends."""
-    return ApiError("bad_request", phrase("This request is not right: {why}.", why=reason))
+    return ApiError("bad_request", phrase("Invalid request: {why}.", why=reason))
 
 
 @contextmanager

@@ -49,14 +49,13 @@ class BindAddress:
         if not self.is_local and not self.allow_remote:
             raise UserError(
                 phrase(
-                    "{host} can be reached from other machines; if you mean that, add "
-                    "--allow-remote.",
+                    "Other machines can reach {host}. To allow that, add --allow-remote.",
                     host=self.host or "''",
                 )
             )
         if not 0 <= self.port <= 65_535:
             raise UserError(
-                phrase("{port} is no port; use one from 1024 to 65535.", port=self.port)
+                phrase("Invalid port {port}. Use one from 1024 to 65535.", port=self.port)
             )
         try:
             address_family, _, _, _, address = socket.getaddrinfo(
@@ -64,14 +63,12 @@ class BindAddress:
             )[0]
             return _listening_socket(address_family, address)
         except (socket.gaierror, UnicodeError):
-            raise UserError(
-                phrase("There is no address {host} on this machine.", host=self.host)
-            ) from None
+            raise UserError(phrase("This machine has no address {host}.", host=self.host)) from None
         except OSError as error:
             reason = error.strerror or str(error)
             raise UserError(
                 phrase(
-                    "Port {port} on {host} cannot be had: {why}. Choose another with --port.",
+                    "Cannot use port {port} on {host}: {why}. Choose another with --port.",
                     port=self.port,
                     host=self.host,
                     why=reason,

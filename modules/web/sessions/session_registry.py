@@ -94,10 +94,10 @@ class SessionRegistry:
         """Begin a session with all up to the end of *turn*; return its id."""
         runner = self.open(session)
         if runner.is_working and turn >= runner.terminal.history.turn:
-            raise ApiError("busy", phrase("That turn still runs."))
+            raise ApiError("busy", phrase("That turn is still running."))
         with as_api_errors():
             if turn and turn not in runner.terminal.history.turns:
-                raise UserError(phrase("There is no turn {turn} to go on from.", turn=turn))
+                raise UserError(phrase("No turn {turn} to fork from.", turn=turn))
             copy = runner.terminal.fork(turn)
             if turn > 0:
                 self.store.append(copy, turn, NOTHING_WAITS)

@@ -301,7 +301,7 @@ class SessionRunner:
         Raises `ApiError` while one does, and when the work could not be done; then nobody hears.
         """
         with self._lock:
-            self._wait_until_idle(phrase("A task runs; wait for it, or stop it."))
+            self._wait_until_idle(phrase("A task is running. Wait for it, or stop it."))
             self._change(RunEvent.BEGIN)
             queue_length = len(self._queue)
         try:

@@ -24,7 +24,7 @@ export class Answering {
     this.isAnswered = true;
     this.element.classList.add("answered");
     const ack = await this.app.answer(this.item.id, reply);
-    if (ack && !ack.won) this.app.notice(t("Somebody else answered first."));
+    if (ack && !ack.won) this.app.notice(t("Already answered on another screen."));
     if (!ack) {
       this.isAnswered = false;
       this.element.classList.remove("answered");

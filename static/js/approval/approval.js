@@ -17,7 +17,7 @@ export function approval(app) {
     if (nameOf(item) === asked && !isAgain) return;
     asked = nameOf(item);
     if (card?.isBegun && state.sessionState?.running && !state.sessionState.stopping)
-      app.notice(t("Somebody else answered first."), true);
+      app.notice(t("Already answered on another screen."), true);
     card = null;
     element.replaceChildren();
     if (item) ask(item, state.sessionState.asked.length);

@@ -17,7 +17,7 @@ export function argumentsForm(given, { run, leave }) {
     "form",
     {
       class: "revision",
-      "aria-label": t("Change what is run"),
+      "aria-label": t("Edit what is run"),
       on: {
         submit: (event) => {
           event.preventDefault();
@@ -32,7 +32,7 @@ export function argumentsForm(given, { run, leave }) {
       { class: "buttons" },
       h("button", { type: "submit", class: "primary" }, t("Do this instead")),
       button({ on: { click: leave } }, t("Cancel")),
-      h("span", { class: "muted", text: t("The model is told what you changed.") }),
+      h("span", { class: "muted", text: t("The model will see what you changed.") }),
     ),
   );
   form.addEventListener("keydown", (event) => {
@@ -50,7 +50,7 @@ export function argumentsForm(given, { run, leave }) {
       try {
         changed[each.name] = each.read();
       } catch {
-        problem.textContent = t("{name} is not written as JSON.", { name: each.name });
+        problem.textContent = t("{name} is not valid JSON.", { name: each.name });
         problem.hidden = false;
         each.area.focus();
         return;

@@ -25,12 +25,12 @@ export class QuestionCard extends Answering {
     );
     this.words = h("input", {
       "aria-label": t("Your answer"),
-      placeholder: choices.length ? t("Or in your own words") : t("Your answer"),
+      placeholder: choices.length ? t("Or type your own answer") : t("Your answer"),
     });
     this.send = h("button", { type: "submit", class: "primary", disabled: true }, t("Answer"));
     this.none = button(
       { class: "quiet", disabled: true, on: { click: () => this.answer({ yes: false }) } },
-      t("No answer"),
+      t("Skip"),
     );
     const form = h("form", { class: "buttons" }, this.words, this.send, this.none);
     form.addEventListener("submit", (event) => {
@@ -47,7 +47,7 @@ export class QuestionCard extends Answering {
         {},
         icon("chat"),
         h("strong", { text: isKnown(item.name) ? t("The model asks") : t("Question") }),
-        waiting > 1 && h("span", { class: "muted", text: t("{n} questions wait", { n: waiting }) }),
+        waiting > 1 && h("span", { class: "muted", text: t("{n} questions waiting", { n: waiting }) }),
       ),
       h("p", { class: "why", text: say(why) }),
       choices.length > 0 && h("div", { class: "choices" }, ...this.choices),

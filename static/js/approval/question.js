@@ -17,18 +17,18 @@ const TELLING = new Set(["command", "code", "content", "new", "new_path"]);
 /** The words for yes and no, by what is at stake. */
 const WORDS = {
   loop: {
-    yes: () => t("Yes, let it go on"),
+    yes: () => t("Yes, continue"),
     no: () => t("No, stop here"),
     reason: () => t("What to do differently (optional)"),
   },
   loss: {
-    yes: () => t("Yes, keep it so"),
-    no: () => t("No, put everything back"),
+    yes: () => t("Yes, keep"),
+    no: () => t("No, undo all"),
     reason: () => t("What to do instead (optional)"),
   },
   protected: {
-    yes: () => t("Yes, keep it so"),
-    no: () => t("No, put everything back"),
+    yes: () => t("Yes, keep"),
+    no: () => t("No, undo all"),
     reason: () => t("What to do instead (optional)"),
   },
   call: { yes: () => t("Yes"), no: () => t("No"), reason: () => t("What to do instead (optional)") },
@@ -41,10 +41,10 @@ const RISKS = {
   run: () => t("runs a program"),
   network: () => t("uses the network"),
   destroy: () => t("deletes"),
-  loop: () => t("goes in circles"),
-  loss: () => t("deleted much"),
-  protected: () => t("changed what is protected"),
-  told: () => t("is told to the model"),
+  loop: () => t("going in circles"),
+  loss: () => t("deleted many files"),
+  protected: () => t("changed protected content"),
+  told: () => t("sent to the model"),
 };
 
 /** A command of the project is asked about for the programs in it. */
@@ -57,12 +57,12 @@ export class QuestionCard extends Answering {
     this.words = WORDS[question.risk] ?? WORDS.call;
     this.pattern = h("input", {
       value: visible(question.pattern),
-      "aria-label": t("Pattern to allow from now on"),
+      "aria-label": t("Pattern to always allow"),
       spellcheck: "false",
     });
     this.reason = h("input", {
       placeholder: this.words.reason(),
-      "aria-label": t("Reason for a no"),
+      "aria-label": t("Reason for refusing"),
       hidden: question.risk === "told", // nobody would hear it
     });
     this.buttons = this.#makeButtons();
@@ -86,7 +86,7 @@ export class QuestionCard extends Answering {
       h(
         "label",
         { class: "pattern" },
-        h("span", { class: "muted", text: t("Always allows") }),
+        h("span", { class: "muted", text: t("Always allow") }),
         this.pattern,
       );
     this.element = h(
@@ -123,7 +123,7 @@ export class QuestionCard extends Answering {
       h("strong", { text: verb(item.name) }),
       h("code", { text: visible(target(item.name, item.arguments)) }),
       h("span", { class: "risk", text: RISKS[riskOf(item)]?.() ?? item.question.risk }),
-      waiting > 1 && h("span", { class: "muted", text: t("{n} questions wait", { n: waiting }) }),
+      waiting > 1 && h("span", { class: "muted", text: t("{n} questions waiting", { n: waiting }) }),
     );
   }
 

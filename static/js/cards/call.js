@@ -18,7 +18,7 @@ const STATES = {
   done: () => t("done"),
   failed: () => t("failed"),
   refused: () => t("refused"),
-  stopped: () => t("broken off"),
+  stopped: () => t("interrupted"),
 };
 const SIGNS = { done: "check", failed: "alert", refused: "close", stopped: "stop" };
 const UNFOLDED = new Set(["diff", "run", "todo", "links"]);
@@ -112,7 +112,7 @@ class CallView {
         : [];
     const said = summary(item.card, this.#isSaid);
     this.meta.replaceChildren(
-      item.isRevised ? h("span", { class: "revised", text: t("changed by you") }) : "",
+      item.isRevised ? h("span", { class: "revised", text: t("edited by you") }) : "",
       ...diff,
       said && h("span", { class: "said", text: said }),
       time && h("span", { class: "time", text: time }),
@@ -120,7 +120,7 @@ class CallView {
   }
 
   #drawSign(item) {
-    const word = item.question ? t("waits for you") : STATES[item.state]();
+    const word = item.question ? t("waiting for you") : STATES[item.state]();
     const picture = item.question
       ? icon("alert")
       : item.state === "running"

@@ -62,7 +62,7 @@ export function summary(card, isSaid = false) {
           ? say(card.why)
           : t("exit {code}", { code: card.exit_code });
     case "search":
-      return card.total === 1 ? t("1 hit") : t("{n} hits", { n: card.total });
+      return card.total === 1 ? t("1 match") : t("{n:,} matches", { n: card.total });
     case "tree":
       return entries(card.entries.length + card.left_out);
     case "links":
@@ -214,15 +214,15 @@ function searchCard(card, host) {
   );
   const more = card.total - card.hits.length;
   const large = card.too_large ?? 0; // a card of an older session has no such count
-  const left = large === 1 ? t("1 file") : t("{n} files", { n: large });
+  const left = large === 1 ? t("1 file") : t("{n:,} files", { n: large });
   return h(
     "div",
     { class: "card-search" },
     ...files,
-    !card.hits.length && h("p", { class: "muted", text: t("Nothing found.") }),
-    more > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: more }) }),
+    !card.hits.length && h("p", { class: "muted", text: t("No matches.") }),
+    more > 0 && h("p", { class: "muted", text: t("… and {n:,} more", { n: more }) }),
     card.is_cut_short &&
-      h("p", { class: "muted", text: t("The search was cut short by its time limit.") }),
+      h("p", { class: "muted", text: t("The search timed out; results are incomplete.") }),
     large > 0 && h("p", { class: "muted", text: t("Too large to search: {files}", { files: left }) }),
   );
 }
@@ -248,7 +248,7 @@ function treeCard(card, host) {
     "div",
     { class: "card-tree" },
     h("ul", {}, ...card.entries.map(row)),
-    card.left_out > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: card.left_out }) }),
+    card.left_out > 0 && h("p", { class: "muted", text: t("… and {n:,} more", { n: card.left_out }) }),
   );
 }
 

@@ -20,7 +20,7 @@ export function diffView(diff, { path = "", isWhole = false, isSplit = false } =
     class: isSplit ? "diff split" : "diff",
     role: "group",
     tabIndex: 0,
-    "aria-label": t("Changes of {path}", { path: visible(path) }),
+    "aria-label": t("Changes in {path}", { path: visible(path) }),
   });
   const draw = (marked, most) =>
     frame.replaceChildren(
@@ -59,7 +59,7 @@ function tokensIn(node, classes) {
 }
 
 function more(count, unfold) {
-  return button({ class: "more", on: { click: unfold } }, t("Show {n} more lines", { n: count }));
+  return button({ class: "more", on: { click: unfold } }, t("Show {n:,} more lines", { n: count }));
 }
 
 const SIGNS = { added: "+", removed: "−", same: "", hunk: "", meta: "" };

@@ -18,9 +18,9 @@ const MAX_RANGES = 6;
 const SIGNS = { green: "check", red: "alert", grey: "stop" };
 const WRITERS = {
   person: () => t("you, in Onefold"),
-  others: () => t("somebody else, while no call ran"),
-  before: () => t("there before the first state that is kept"),
-  unknown: () => t("nobody can tell: a state between is not kept"),
+  others: () => t("someone else, while no call was running"),
+  before: () => t("older than the first saved state"),
+  unknown: () => t("unknown: a state in between is no longer kept"),
 };
 
 /** @param {Origins} card @param {import("./cards.js").Host} host */
@@ -78,7 +78,7 @@ function callText({ verb, about, turn }) {
 }
 
 function sessionText({ title, asked, session }) {
-  if (!title && !asked) return t("session {id}: it is not kept any more", { id: session });
+  if (!title && !asked) return t("session {id}: no longer kept", { id: session });
   return t("session: {title}", { title: visible(title) || session });
 }
 

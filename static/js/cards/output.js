@@ -27,7 +27,7 @@ export function outputView(text, { head = 12, tail = 8 } = {}) {
 }
 
 function unfolder(count, unfold) {
-  return button({ class: "more", on: { click: unfold } }, t("Show {n} more lines", { n: count }));
+  return button({ class: "more", on: { click: unfold } }, t("Show {n:,} more lines", { n: count }));
 }
 
 function blocks(lines) {
@@ -88,7 +88,7 @@ export class LiveOutput {
     );
     const hidden = Math.max(0, this.#lines - LiveOutput.SHOWN);
     this.above.hidden = hidden === 0;
-    this.above.textContent = t("{n} lines above", { n: hidden });
+    this.above.textContent = t("{n:,} lines above", { n: hidden });
     if (this.isFollowing) this.element.scrollTop = this.element.scrollHeight;
   }
 

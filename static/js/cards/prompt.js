@@ -33,7 +33,7 @@ function partView(part, isFolded) {
       {},
       h("span", { class: `swatch ${COLOURS[part.source] ?? part.source}` }),
       h("b", { text: say(part.label) }),
-      h("span", { class: "muted", text: t("{n} tokens", { n: count(part.tokens) }) }),
+      h("span", { class: "muted", text: t("{n:,} tokens", { n: count(part.tokens) }) }),
       h("span", { class: `cache ${isCached ? "hit" : "miss"}`, text: cacheWords(part, letters.length) }),
       part.change === "new" && h("span", { class: "mark-new", text: t("new in this step") }),
     ),
@@ -48,7 +48,7 @@ function partView(part, isFolded) {
 
 function cacheWords({ change, cached }, length) {
   if (change === "gone") return t("no longer sent");
-  if (cached >= length) return t("from cache");
+  if (cached >= length) return t("cached");
   const share = Math.floor((100 * cached) / length);
-  return share ? t("{n} % from cache", { n: share }) : t("read anew");
+  return share ? t("{n} % cached", { n: share }) : t("not cached");
 }

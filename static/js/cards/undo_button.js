@@ -37,7 +37,7 @@ export class UndoButton {
     attribute(
       this.button,
       "title",
-      undoable.undone ? t("Bring these changes of files again") : t("Take these changes of files back"),
+      undoable.undone ? t("Redo these file changes") : t("Undo these file changes"),
     );
   }
 

@@ -29,7 +29,7 @@ class ChangesView {
       "section",
       { class: "changes-of-others", hidden: true, "aria-labelledby": "changes-of-others" },
       h("h2", { id: "changes-of-others", text: t("Not changed by this session") }),
-      h("p", { class: "muted", text: t("You, another session or another program did this since.") }),
+      h("p", { class: "muted", text: t("Changed since by you, another session or another program.") }),
       h("div", { class: "buttons" }, this.#acceptButton(t("Accept these too"), true)),
       this.otherList,
     );
@@ -85,7 +85,7 @@ class ChangesView {
     this.redo = button(
       {
         class: "small",
-        title: t("Take the last undo back"),
+        title: t("Redo the last undo"),
         on: { click: () => app.undo("turn", 0, true) },
       },
       t("Redo"),
@@ -104,7 +104,7 @@ class ChangesView {
     return button(
       {
         class: "small",
-        title: t("Show none of this any longer; the files stay as they are"),
+        title: t("Hide all of these; the files stay unchanged"),
         on: { click: () => this.act((source) => source.accept({ others })) },
       },
       icon("check"),
@@ -147,7 +147,7 @@ class ChangesView {
     this.#drawEmpty(answer, files);
     this.#drawSince(answer);
     const shown = own.length + (own.length === files.length ? (answer?.left_out ?? 0) : 0);
-    retext(this.total, shown === 1 ? t("1 file changed") : shown ? t("{n} files changed", { n: shown }) : "");
+    retext(this.total, shown === 1 ? t("1 file changed") : shown ? t("{n:,} files changed", { n: shown }) : "");
     this.redo.hidden = !answer?.can_redo;
     this.undo.hidden = !own.length;
     this.acceptAll.hidden = !own.length;
@@ -155,7 +155,7 @@ class ChangesView {
     this.split.setAttribute("aria-pressed", String(this.#isSplit));
     this.head.hidden = !files.length && !answer?.can_redo && !answer?.turns.length;
     this.more.hidden = !answer?.left_out;
-    retext(this.more, t("… and {n} more", { n: answer?.left_out ?? 0 }));
+    retext(this.more, t("… and {n:,} more", { n: answer?.left_out ?? 0 }));
   }
 
   #drawEmpty(answer, files) {
@@ -163,12 +163,12 @@ class ChangesView {
     retext(
       this.emptyWords,
       answer?.has_accepted
-        ? t("All changes are accepted or taken back.")
+        ? t("All changes are accepted or undone.")
         : answer?.turns.length
           ? this.source.turn
-            ? t("Nothing has changed since then.")
-            : t("No change of this session is left.")
-          : t("What the agent changes shows here."),
+            ? t("No changes since then.")
+            : t("No changes left from this session.")
+          : t("The agent's changes appear here."),
     );
     const again = button(
       { class: "small", on: { click: () => this.act((source) => source.showAccepted()) } },

@@ -73,7 +73,7 @@ export class Attachments {
     const most = this.app.state.status?.limits.picture ?? Infinity;
     if (file.size > most) {
       const values = { name: file.name, size: size(file.size), most: size(most) };
-      this.app.notice(t("{name} has {size}; a picture may have {most}.", values), true);
+      this.app.notice(t("{name} is too large ({size}; limit: {most}).", values), true);
       return;
     }
     this.put(session, [await api.givePicture(session, file)]);

@@ -153,7 +153,7 @@ export function composer(app) {
     const bytes = new Blob([JSON.stringify(text)]).size;
     if (bytes <= most) return false;
     const values = { size: size(bytes), most: size(most) };
-    app.notice(t("This message has {size}, at most {most} can be sent: name a file with @ instead.", values), true);
+    app.notice(t("This message is too large ({size}; limit: {most}). Mention a file with @ instead.", values), true);
     return true;
   }
 

@@ -17,7 +17,7 @@ export function sources({ citations, unknown }) {
     "ul",
     { class: "sources", "aria-label": t("Sources") },
     ...citations.map((source) => h("li", {}, `[${source.n}] `, link(source, visible(source.title) || source.url))),
-    ...unknown.map((n) => h("li", { class: "unknown", text: t("[{n}]: not a source that was read", { n }) })),
+    ...unknown.map((n) => h("li", { class: "unknown", text: t("[{n}]: source not read", { n }) })),
   );
 }
 
@@ -59,4 +59,4 @@ function link({ url, title }, text) {
 }
 
 const doubt = (text) =>
-  h("span", { class: "citation unknown", title: t("not a source that was read"), text: `${text}?` });
+  h("span", { class: "citation unknown", title: t("source not read"), text: `${text}?` });

@@ -110,8 +110,8 @@ function thinkingView(item) {
     const words = !isOver
       ? t("Thinking")
       : changed.seconds
-        ? t("Thought {time}", { time: duration(changed.seconds) })
-        : t("Thought");
+        ? t("Thought for {time}", { time: duration(changed.seconds) })
+        : t("Thinking");
     if (summary.dataset.words !== words)
       summary.replaceChildren(
         isOver ? icon("brain") : h("span", { class: "spinner" }),
@@ -174,7 +174,7 @@ function groupView(group, host) {
 function groupWords(calls) {
   const { files, searches, folders } = explored(calls);
   const parts = [
-    files && (files === 1 ? t("1 file") : t("{n} files", { n: files })),
+    files && (files === 1 ? t("1 file") : t("{n:,} files", { n: files })),
     searches && (searches === 1 ? t("1 search") : t("{n} searches", { n: searches })),
     folders && (folders === 1 ? t("1 folder") : t("{n} folders", { n: folders })),
   ].filter(Boolean);
@@ -183,7 +183,7 @@ function groupWords(calls) {
 
 function retryView(item) {
   const reason = say(item.reason).replace(/[.。]$/, "");
-  const words = t("Asking again in {time} (try {n})", { time: duration(item.seconds), n: item.attempt });
+  const words = t("Retrying in {time} (attempt {n})", { time: duration(item.seconds), n: item.attempt });
   return { element: h("p", { class: "remark" }, icon("refresh"), `${reason} · ${words}`) };
 }
 
@@ -206,7 +206,7 @@ function thoughtView(item) {
     element: h(
       "details",
       { class: "thinking" },
-      h("summary", {}, icon("brain"), t("Carried on"), icon("chevron", "turn")),
+      h("summary", {}, icon("brain"), t("Earlier conclusion reused"), icon("chevron", "turn")),
       h("div", { class: "thinking-text", text: item.text }),
     ),
   };
@@ -242,7 +242,7 @@ function commandView(item, host) {
   };
 }
 
-const written = (n) => (n === 1 ? t("1 token written") : t("{n} tokens written", { n: count(n) }));
+const written = (n) => (n === 1 ? t("1 token of output") : t("{n:,} tokens of output", { n: count(n) }));
 
 const cost = (dollars, yuan) =>
   yuan ? `${money(dollars)} (¥${(dollars * yuan).toFixed(4)})` : money(dollars);
@@ -311,7 +311,7 @@ function goOnButton(item, host) {
   const work = async () => {
     element.disabled = true;
     try {
-      await host.send(t("Go on."));
+      await host.send(t("Continue."));
     } finally {
       element.disabled = false;
     }
@@ -329,8 +329,8 @@ function forkButton(item, host) {
     ? button(
         {
           class: "quiet tiny",
-          title: t("Go on from here in a new session"),
-          "aria-label": t("Go on from here in a new session"),
+          title: t("Continue from here in a new session"),
+          "aria-label": t("Continue from here in a new session"),
           on: { click: () => host.fork(item.turn) },
         },
         icon("fork"),

@@ -95,10 +95,10 @@ function words({ command, exit_code: code, state, files, changed_checks: changed
   if (state === "grey" && NOT_THERE.has(code)) return t("{name} could not be run (exit code {code})", { name, code });
   if (state === "grey")
     return files.length
-      ? t("{name} is out of date: {files} changed", { name, files: list(files) })
-      : t("{name} says nothing about the files as they are now", { name });
+      ? t("{name} is outdated: {files} changed", { name, files: list(files) })
+      : t("{name} does not apply to the current files", { name });
   return changed.length
-    ? t("{name} passed, but the task changed what it checks by: {files}", { name, files: list(changed) })
+    ? t("{name} passed, but the task changed the checks themselves: {files}", { name, files: list(changed) })
     : t("{name} passed (exit code {code})", { name, code });
 }
 
@@ -110,7 +110,7 @@ function doubt({ text, rests_on: ground }) {
     { class: "doubt" },
     icon("alert"),
     ground === "reading"
-      ? t("No run supports this, only reading: {text}", { text: shown })
-      : t("No run supports this: {text}", { text: shown }),
+      ? t("Not verified by a run, only by reading: {text}", { text: shown })
+      : t("Not verified by a run: {text}", { text: shown }),
   );
 }

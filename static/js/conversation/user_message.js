@@ -53,7 +53,7 @@ function editForm(text, send, cancel) {
       },
     },
     area,
-    h("p", { class: "muted", text: t("This goes on in a new session; the one you see stays as it is.") }),
+    h("p", { class: "muted", text: t("This continues in a new session; the current one stays unchanged.") }),
     h(
       "div",
       { class: "buttons" },

@@ -20,19 +20,19 @@ export function welcome(app) {
     h("img", { src: "/static/mark.svg", alt: "", width: 40, height: 40 }),
     h("h2", {
       text: status?.project
-        ? t("What shall we do in {project}?", { project: status.project })
-        : t("What shall we do?"),
+        ? t("What should we do in {project}?", { project: status.project })
+        : t("What should we do?"),
     }),
     h("p", {
       class: "muted",
       text: status?.practice
         ? t(
-            "This is the practice model: a small program, no AI. It understands a handful of requests and does them with the real tools.",
+            "This is the practice model: a small program, no AI. It understands a few requests and carries them out with the real tools.",
           )
         : sessionState?.approval === "all"
-          ? t("It reads, writes, searches and runs things here, shows every step, and does not ask first.")
+          ? t("It reads, writes, searches and runs things here and shows every step, without asking first.")
           : t(
-              "It reads, writes, searches and runs things in this one folder, shows every step, asks before what cannot be undone.",
+              "It reads, writes, searches and runs things in this folder, shows every step, and asks before anything that cannot be undone.",
             ),
     }),
     status?.practice &&
@@ -50,7 +50,7 @@ export function welcome(app) {
       "p",
       { class: "muted hints" },
       h("kbd", { text: "@" }),
-      ` ${t("names a file")} `,
+      ` ${t("mentions a file")} `,
       h("kbd", { text: "/" }),
       ` ${t("lists the commands")} `,
       h("kbd", { text: "?" }),

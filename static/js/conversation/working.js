@@ -9,11 +9,11 @@ import { count } from "../lib/format.js";
  * @param {import("../app.js").State} state
  */
 export function workingWords({ transcript, sessionState, outbox, link }) {
-  if (outbox.length && link === "lost") return t("This is sent once the connection is back.");
+  if (outbox.length && link === "lost") return t("Will be sent when the connection is back.");
   if (sessionState?.stopping) return t("Stopping…");
   if (sessionState?.asked.length) return "";
   if (transcript.drafted)
-    return t("Preparing {name}, {size} characters", {
+    return t("Preparing {name}, {size:,} characters", {
       name: verb(transcript.drafted.name),
       size: count(transcript.drafted.characters),
     });

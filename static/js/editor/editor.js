@@ -92,7 +92,7 @@ function linesOf(notes, doc) {
 
 /** @param {LineNote[]} notes */
 function decorated(notes) {
-  const words = ({ text, is_stale }) => (is_stale ? t("{text} (stale: its lines have changed)", { text }) : text);
+  const words = ({ text, is_stale }) => (is_stale ? t("{text} (outdated: its lines have changed)", { text }) : text);
   return cm.Decoration.line({
     class: notes.some(({ is_stale }) => is_stale) ? "cm-noted stale" : "cm-noted",
     attributes: { title: notes.map(words).join("\n") },
@@ -172,7 +172,7 @@ export class Editor {
           cm.EditorState.allowMultipleSelections.of(true),
           cm.indentUnit.of(indentOf(text)),
           cm.EditorState.readOnly.of(isReadOnly),
-          cm.EditorView.contentAttributes.of({ "aria-label": t("Text of the file"), tabindex: "0" }),
+          cm.EditorView.contentAttributes.of({ "aria-label": t("File content"), tabindex: "0" }),
           cm.keymap.of([
             {
               key: "Mod-s",

@@ -85,7 +85,7 @@ export class FileBar {
 
   #drawPin() {
     const focus = this.#focus;
-    const words = focus ? t("In focus: {n} tokens", { n: focus.tokens }) : t("Put into focus");
+    const words = focus ? t("In focus: {n:,} tokens", { n: focus.tokens }) : t("Add to focus");
     attribute(this.pinButton, "title", words);
     attribute(this.pinButton, "aria-label", words);
     attribute(this.pinButton, "aria-pressed", String(Boolean(focus)));

@@ -39,8 +39,8 @@ export class FileNotices {
         { class: "conflicts", role: "group", "aria-label": t("Conflict") },
         h("span", { text: t("Conflict 1 of {n}", { n: found.length }) }),
         button({ class: "small", on: { click: () => editor.goToOffset(found[0].from) } }, t("Show")),
-        button({ class: "small", on: { click: settle("mine") } }, t("Keep yours")),
-        button({ class: "small", on: { click: settle("theirs") } }, t("Keep the disk's")),
+        button({ class: "small", on: { click: settle("mine") } }, t("Keep your version")),
+        button({ class: "small", on: { click: settle("theirs") } }, t("Keep the version on disk")),
         button({ class: "small", on: { click: settle("both") } }, t("Keep both")),
       ),
     );

@@ -248,7 +248,7 @@ export class FileView {
     while (this.#saving) await this.#saving; // more may have been typed meanwhile
     if (!this.#editor || !this.isDirty) return;
     if (conflicts(this.#editor.text).length) {
-      this.app.notice(t("Settle the conflicts first."), true);
+      this.app.notice(t("Resolve the conflicts first."), true);
       return;
     }
     this.#saving = this.#save();
@@ -321,7 +321,7 @@ export class FileView {
 
   #gone() {
     this.#base = { text: this.#base.text, hash: null };
-    this.notices.tell(t("The file is gone from the disk; saving makes it again."));
+    this.notices.tell(t("The file was deleted on disk. Saving creates it again."));
   }
 
   async #mergeWith(theirs, hash) {
@@ -334,8 +334,8 @@ export class FileView {
     this.#edited();
     this.notices.tell(
       count
-        ? t("The file changed on disk meanwhile, in the same lines: choose below.")
-        : t("The file changed on disk meanwhile; both changes are in the text now. Save to keep them."),
+        ? t("The file changed on disk in the same lines. Choose below.")
+        : t("The file changed on disk. Both changes are merged here; save to keep them."),
     );
   }
 

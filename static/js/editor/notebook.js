@@ -21,7 +21,7 @@ export function drawNotebook(place, text, path, openFile) {
   const notebook = parsed(text);
   const cells = notebook?.cells ?? notebook?.worksheets?.[0]?.cells;
   if (!Array.isArray(cells)) {
-    place.append(h("p", { class: "muted", text: t("This is no notebook that can be shown; its text can.") }));
+    place.append(h("p", { class: "muted", text: t("This notebook cannot be shown. Its text can.") }));
     return;
   }
   const language = String(notebook.metadata?.language_info?.name ?? notebook.metadata?.kernelspec?.language ?? "python");

@@ -16,8 +16,8 @@ export class PartBar {
         { class: "quiet tiny", title: words, "aria-label": words, on: { click: () => this.#go(this.number + by) } },
         icon("chevron", by < 0 ? "back" : ""),
       );
-    this.before = step(-1, t("The part before"));
-    this.after = step(1, t("The next part"));
+    this.before = step(-1, t("Previous part"));
+    this.after = step(1, t("Next part"));
     this.field = h("input", {
       type: "number",
       min: 1,

@@ -53,8 +53,8 @@ export class WhyPanel {
     if (!this.#card) return;
     const origin = index === null ? null : this.#card.origins[index];
     if (!origin) {
-      const words = this.#card.origins.length ? t("This line is not on the disk yet.") : this.#card.note;
-      this.shown.replaceChildren(h("p", { class: "muted", text: words || t("This line is not on the disk yet.") }));
+      const words = this.#card.origins.length ? t("This line is not saved yet.") : this.#card.note;
+      this.shown.replaceChildren(h("p", { class: "muted", text: words || t("This line is not saved yet.") }));
       return;
     }
     const card = { ...this.#card, path: "", start: line, end: line, line: "", note: "", origins: [origin] };

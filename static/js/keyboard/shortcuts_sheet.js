@@ -13,25 +13,25 @@ export const wordsOfKeys = () => ({
   sessions: t("Sessions"),
   side: t("Sessions and files"),
   pane: t("Changes and files"),
-  compose: t("To the message"),
+  compose: t("Go to the message box"),
   save: t("Save the file"),
   settings: t("Settings"),
-  before: t("To the message before"),
-  after: t("To the message after"),
+  before: t("Previous message"),
+  after: t("Next message"),
   new: t("New session"),
   quote: t("Quote the selected text"),
-  note: t("Note something on the selected text"),
+  note: t("Add a note on the selected text"),
   rename: t("Rename the session"),
-  part: t("To the next part of the page"),
-  "part-back": t("To the part of the page before"),
+  part: t("Go to the next part of the page"),
+  "part-back": t("Go to the previous part of the page"),
 });
 
 /** Key, what it does: those that stay. */
 const FIXED = [
   ["Enter", () => t("Send; while a turn runs: queue")],
   ["Shift+Enter", () => t("New line")],
-  ["Ctrl+Enter", () => t("Stop what runs and send now")],
-  ["↑", () => t("In an empty message: take back what was queued last")],
+  ["Ctrl+Enter", () => t("Stop and send now")],
+  ["↑", () => t("In an empty message: take back the last queued message")],
   ["Esc", () => t("Stop; close what is open")],
   ["Y  A  N  E", () => t("Answer a question: yes, always, no, edit")],
   ["?", () => t("This list")],
@@ -40,7 +40,7 @@ const FIXED = [
 export function openShortcuts() {
   const told = h("p", { class: "muted", role: "status", text: t("Choose a key to change it.") });
   const list = h("dl", { class: "keys" });
-  openDialog(t("Keys"), "sheet", [told, list]);
+  openDialog(t("Keyboard shortcuts"), "sheet", [told, list]);
   draw("");
 
   /** @param {string} focused the name whose key has the focus then */
@@ -66,7 +66,7 @@ export function openShortcuts() {
 
   /** Takes the next key that is pressed; Escape leaves all as it is. */
   function listen(name, change) {
-    told.textContent = t("Press the new key for “{name}”. Escape keeps the one of now.", { name: wordsOfKeys()[name] });
+    told.textContent = t("Press the new key for “{name}”. Esc keeps the current one.", { name: wordsOfKeys()[name] });
     const take = (event) => {
       if (/^(Control|Meta|Alt|Shift)$/.test(event.key)) return;
       event.preventDefault();
@@ -81,12 +81,12 @@ export function openShortcuts() {
   function keep(name, key) {
     const keys = keysNow();
     const taken = Object.keys(keys).find((each) => each !== name && keys[each] === key);
-    if (taken) told.textContent = t("{key} is the key of “{name}” already.", { key, name: wordsOfKeys()[taken] });
-    else if (!/Ctrl|Alt|^F\d|\+F\d/.test(key)) told.textContent = t("{key} is a letter that you may want to write. Use it with Ctrl or Alt.", { key });
+    if (taken) told.textContent = t("{key} is already used for “{name}”.", { key, name: wordsOfKeys()[taken] });
+    else if (!/Ctrl|Alt|^F\d|\+F\d/.test(key)) told.textContent = t("{key} is needed for typing. Combine it with Ctrl or Alt.", { key });
     else {
       const changed = Object.entries({ ...keys, [name]: key }).filter(([each, now]) => now !== KEYS[each]);
       remember("keys", changed.length ? JSON.stringify(Object.fromEntries(changed)) : null);
-      told.textContent = t("{key} is kept.", { key });
+      told.textContent = t("Saved: {key}.", { key });
     }
     draw(name);
   }

@@ -105,7 +105,7 @@ class Pane {
   async #close(path) {
     const file = this.#files.get(path) ?? this.previews.close(path);
     if (!file) return;
-    const question = t("{name} has changes that are not saved. Close it all the same?", {
+    const question = t("{name} has unsaved changes. Close anyway?", {
       name: visible(nameOf(path)),
     });
     if (file.isDirty) {

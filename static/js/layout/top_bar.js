@@ -8,9 +8,9 @@ import { currentScheme, nextScheme } from "./color_scheme.js";
 import { typedAhead } from "../keyboard/type_ahead.js";
 
 const SCHEMES = {
-  auto: ["system", () => t("Colours: as the system")],
-  light: ["sun", () => t("Colours: light")],
-  dark: ["moon", () => t("Colours: dark")],
+  auto: ["system", () => t("Theme: system")],
+  light: ["sun", () => t("Theme: light")],
+  dark: ["moon", () => t("Theme: dark")],
 };
 
 /** @param {import("../app.js").App} app */
@@ -68,7 +68,7 @@ export function topBar(app) {
       },
       language === "zh" ? "EN" : "中",
     ),
-    tool("keyboard", t("Keys (?)"), () => app.emit("keys"), { class: "quiet wide-only" }),
+    tool("keyboard", t("Keyboard shortcuts (?)"), () => app.emit("keys"), { class: "quiet wide-only" }),
     tool("panel", t("Changes and files (Ctrl+J)"), () => app.emit("pane"), { class: "quiet wide-only" }),
   );
   drawScheme(currentScheme());
@@ -100,7 +100,7 @@ export function topBar(app) {
   }
 
   function drawBell(isOn) {
-    bell.title = isOn ? t("Alerts: on") : t("Alert me when I look elsewhere");
+    bell.title = isOn ? t("Notifications: on") : t("Notify me when I am away");
     bell.setAttribute("aria-label", bell.title);
     bell.setAttribute("aria-pressed", String(isOn));
   }

@@ -61,13 +61,13 @@ function drawTitle(state, favicon) {
 
 const OUTSIDE = {
   denied: () =>
-    t("The server was started anew. Open its new login link in this browser; this page then goes on by itself."),
+    t("The server was restarted. Open its new login link in this browser; this page will then reconnect."),
   keyless: () =>
-    t("This page has lost the proof that it was logged in. Press Enter where Onefold runs, and open the link that it prints in this browser."),
+    t("This page is logged out. Press Enter in Onefold's terminal, then open the new link in this browser."),
 };
 
 function drawBanner({ link, sessionState }, banner) {
-  const held = () => `${t("You can only read this session here, until it is free.")} ${say(sessionState.held)}`;
+  const held = () => `${t("This session is read-only until it is free.")} ${say(sessionState.held)}`;
   const words = OUTSIDE[link]?.() ?? (sessionState?.held ? held() : "");
   banner.hidden = !words;
   if (banner.textContent !== words) banner.textContent = words;

@@ -105,7 +105,7 @@ export class PreviewView {
 
   #insisted() {
     this.#instead(
-      t("This page took the keyboard again and again, and was closed. Reload it, or open it in a new tab."),
+      t("This page kept taking the keyboard focus and was closed. Reload it, or open it in a new tab."),
     );
   }
 
@@ -124,7 +124,7 @@ export class PreviewView {
     this.#isOver = true;
     for (const control of [this.reload, this.address, this.tab]) control.disabled = true;
     const what = job ? say(job.state) : "";
-    this.#instead(what ? t("The preview is over: {what}.", { what }) : t("The preview is over."));
+    this.#instead(what ? t("The preview has ended: {what}.", { what }) : t("The preview has ended."));
   }
 
   leave() {

@@ -12,7 +12,7 @@ const MOST = 50;
 export function openQuickly(app) {
   app.finder.forget(); // what came since nobody looked is to be found, too
   const list = choosingList({
-    name: t("Name of a file"),
+    name: t("File name"),
     none: t("Nothing found."),
     find: async (words) => (await app.attempt(() => app.finder.find(words, MOST))) ?? [],
     draw: (path) => [

@@ -113,7 +113,7 @@ export function selection(app, found) {
       if (isKeeping) {
         close();
         app.emit("files", { by: "person", folders: [folderOf(selected.path)], paths: [selected] });
-        app.notice(t("Noted."));
+        app.notice(t("Note saved."));
       }
     };
     const form = h(
@@ -138,8 +138,8 @@ export function selection(app, found) {
       h("p", {
         class: "muted",
         text: selected.path
-          ? t("It stays with these lines; the agent reads it. “Do not touch …” protects them.")
-          : t("It goes into your next message, with the quoted text."),
+          ? t("The note stays with these lines, and the agent reads it. “Do not touch …” protects them.")
+          : t("Added to your next message with the quoted text."),
       }),
       area,
       h(

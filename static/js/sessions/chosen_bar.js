@@ -36,7 +36,7 @@ export function chosenBar(app, { ids, isArchived, done }) {
   function draw() {
     const n = ids().length;
     retext(words, t("{n} chosen", { n }));
-    retext(archiveWords, isArchived() ? t("Take out of the archive") : t("Archive"));
+    retext(archiveWords, isArchived() ? t("Unarchive") : t("Archive"));
     archive.disabled = remove.disabled = !n;
   }
   return { element, draw };

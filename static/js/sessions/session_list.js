@@ -38,7 +38,7 @@ export class SessionList {
       isArchived: () => Boolean(this.#archived),
       done: () => this.#choose(null),
     });
-    this.nothing = h("p", { class: "muted nothing", hidden: true, text: t("No session yet.") });
+    this.nothing = h("p", { class: "muted nothing", hidden: true, text: t("No sessions yet.") });
     this.rows = h("div", {});
     this.all = h("div", { class: "session-list" }, this.rows, this.nothing);
     this.found = h("div", { class: "session-list", hidden: true });

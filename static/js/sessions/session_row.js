@@ -76,7 +76,7 @@ export class SessionRow {
     attribute(this.acts.pin, "aria-pressed", String(Boolean(row.pinned)));
     const facts = [
       clock(row.updated, language),
-      row.turns === 1 ? t("1 turn") : t("{n} turns", { n: row.turns }),
+      row.turns === 1 ? t("1 turn") : t("{n:,} turns", { n: row.turns }),
       row.cost_usd > 0 && money(row.cost_usd),
       row.parent && t("a fork"),
       ...(row.tags ?? []).map((tag) => `#${tag}`),
@@ -95,7 +95,7 @@ export class SessionRow {
       tag: t("Tags"),
       edit: t("Rename"),
       fork: t("Fork"),
-      archive: this.row.archived ? t("Take out of the archive") : t("Archive"),
+      archive: this.row.archived ? t("Unarchive") : t("Archive"),
       download: t("Export"),
       delete: t("Delete"),
     };
@@ -136,7 +136,7 @@ export class SessionRow {
   }
 
   async #remove() {
-    const question = t("Delete “{title}” for good?", { title: this.#name });
+    const question = t("Permanently delete “{title}”?", { title: this.#name });
     if (!(await confirmed(question, t("Delete")))) return;
     await this.app.attempt(() => api.deleteSession(this.row.id));
     await this.app.refreshSessions(this.row.archived ? 1 : 0);
@@ -162,7 +162,7 @@ function exportMenu(id) {
       { class: "export-list" },
       entry("md", "Markdown"),
       entry("json", "JSON"),
-      entry("html", t("A page that replays")),
+      entry("html", t("Web page with replay")),
     ),
   );
   return menu;

@@ -20,12 +20,12 @@ export function openSettings(app, name = "") {
   });
   const place = h("p", { class: "muted" });
   const groups = h("div", { class: "groups" });
-  const none = h("p", { class: "muted", hidden: true, text: t("No setting is called that.") });
+  const none = h("p", { class: "muted", hidden: true, text: t("No matching settings.") });
   openDialog(t("Settings"), "sheet settings-sheet", [wanted, place, groups, none]);
   wanted.focus();
   void app.attempt(async () => {
     const { path, settings } = await api.settings();
-    place.textContent = t("What you change is kept in {path}, and holds from the next start on.", { path });
+    place.textContent = t("Changes are saved in {path} and take effect after a restart.", { path });
     groups.replaceChildren(...grouped(settings).map(group));
     find();
   });
@@ -54,7 +54,7 @@ export function openSettings(app, name = "") {
     control.id = id;
     control.addEventListener("change", () => keep(setting.name, control.value));
     const reset = button({ class: "quiet small", on: { click: () => keep(setting.name, null) } }, t("Default"));
-    reset.setAttribute("aria-label", t("Default of {name}", { name: setting.name }));
+    reset.setAttribute("aria-label", t("Restore the default of {name}", { name: setting.name }));
     reset.hidden = setting.kept === null || setting.table;
     return h(
       "li",
@@ -91,7 +91,7 @@ function controlOf(setting) {
   const { choices, secret, table, kept, value, allowed } = setting;
   const now = kept ?? value;
   if (choices.length) {
-    const words = { "": t("not said"), true: t("yes"), false: t("no") };
+    const words = { "": t("not set"), true: t("yes"), false: t("no") };
     const select = h("select", {}, ...choices.map((one) => h("option", { value: one, text: words[one] ?? one })));
     select.value = now;
     return select;
@@ -110,8 +110,8 @@ function controlOf(setting) {
 
 /** Where the value comes from, and what wins over the file. */
 function originOf({ source, overruled, kept, value, secret, table }) {
-  if (table) return t("Written in the file.");
-  if (overruled) return t("{source} wins over the file: {value}", { source: say(source), value: secret ? "…" : value });
+  if (table) return t("Edit it in the file.");
+  if (overruled) return t("{source} overrides the file: {value}", { source: say(source), value: secret ? "…" : value });
   if (kept === null) return "";
-  return secret || kept !== value ? t("from the next start on") : t("from the file");
+  return secret || kept !== value ? t("after a restart") : t("from the file");
 }

@@ -7,31 +7,31 @@ import { confirmed, openDialog } from "../dialogs/dialog.js";
 
 /** What each field of a server's profile means. @type {Record<string, () => string>} */
 const MEANINGS = {
-  protocol: () => t("How tools are called: the server's own way, or text blocks (VCP)"),
+  protocol: () => t("How the model calls tools: natively, or in text blocks (VCP)"),
   window: () => t("Tokens of prompt and reply together"),
   max_output: () => t("Tokens of the longest reply"),
-  output_limit: () => t("What the limit of a reply is called"),
-  pictures: () => t("Takes pictures"),
-  thinking: () => t("Takes DeepSeek's switch for thinking"),
-  reasoning_effort: () => t("Takes how hard it is to think"),
-  reasoning_content: () => t("Takes the thoughts of earlier replies"),
-  stream: () => t("Sends a reply bit by bit"),
-  stream_options: () => t("Takes the wish for counts in a stream"),
-  system_messages: () => t("Where system messages may stand"),
-  alternating: () => t("Roles have to alternate"),
+  output_limit: () => t("Name of the reply limit parameter"),
+  pictures: () => t("Accepts pictures"),
+  thinking: () => t("Supports DeepSeek's thinking switch"),
+  reasoning_effort: () => t("Supports thinking effort"),
+  reasoning_content: () => t("Accepts the thinking of earlier replies"),
+  stream: () => t("Streams replies"),
+  stream_options: () => t("Supports usage counts when streaming"),
+  system_messages: () => t("Where system messages are allowed"),
+  alternating: () => t("Roles must alternate"),
   parallel_calls: () => t("Several calls in one reply"),
-  call_ids: () => t("Ids of calls"),
-  call_content: () => t("What stands beside calls without text"),
-  tool_messages: () => t("Takes calls and their answers as messages"),
-  tool_names: () => t("Needs the tool's name in an answer"),
-  tool_choice: () => t("What is said of the choice of tools"),
+  call_ids: () => t("Call ids"),
+  call_content: () => t("Content sent with calls that have no text"),
+  tool_messages: () => t("Accepts calls and results as messages"),
+  tool_names: () => t("Needs the tool's name in a result"),
+  tool_choice: () => t("Tool choice setting"),
   plain_schema: () => t("Needs plain descriptions of tools"),
-  thinks_by: () => t("How Claude is told to think"),
-  rests_by: () => t("How Claude is told not to think"),
-  signatures: () => t("Whether replies go back as they were signed"),
-  cache_figures: () => t("Where it counts what its cache had"),
-  below_v1: () => t("The API is found below /v1"),
-  probed: () => t("Was looked at for what it says of the model"),
+  thinks_by: () => t("How to turn on Claude's thinking"),
+  rests_by: () => t("How to turn off Claude's thinking"),
+  signatures: () => t("Whether replies are returned with their signature"),
+  cache_figures: () => t("Where it reports cache hits"),
+  below_v1: () => t("The API is under /v1"),
+  probed: () => t("Model information has been read"),
 };
 
 /** @param {import("../app.js").App} app */
@@ -59,12 +59,12 @@ export async function openModelSheet(app) {
     h("button", { type: "submit" }, t("Use this model")),
   );
   let changes = 0;
-  const forget = button({ class: "small", on: { click: forgetAll } }, t("Forget what was learnt"));
+  const forget = button({ class: "small", on: { click: forgetAll } }, t("Forget what was learned"));
   openDialog(t("Model and server"), "sheet model-sheet", [
     form,
     h("p", {
       class: "muted",
-      text: t("What its server takes. It is learnt from the server; change it only where that went wrong."),
+      text: t("What its server supports. This is detected; change it only if it is wrong."),
     }),
     rows,
     h("div", { class: "buttons" }, forget),
@@ -103,24 +103,24 @@ export async function openModelSheet(app) {
     const now = told ?? (await app.attempt(() => api.model(session)));
     if (now && mine === changes) draw(now); // else a later one has the say
     if (focused) document.getElementById(focused)?.focus();
-    if (told && wanted.model) app.notice(t("The model is {name}.", { name: told.model }));
+    if (told && wanted.model) app.notice(t("Model: {name}.", { name: told.model }));
   }
 
   async function forgetAll() {
-    if (!(await confirmed(t("Forget all that was learnt and said of this server?"), t("Forget")))) return;
+    if (!(await confirmed(t("Forget everything learned and set about this server?"), t("Forget")))) return;
     const told = await app.attempt(() => api.forgetProfile(session));
     if (told) draw(told);
   }
 }
 
 function choice({ value, usual, choices }) {
-  const words = { yes: t("yes"), no: t("no"), "": t("not said") };
+  const words = { yes: t("yes"), no: t("no"), "": t("not set") };
   const select = h(
     "select",
     {},
     ...choices.map((one) => {
       const shown = words[one] ?? one;
-      return h("option", { value: one, text: one === usual ? t("{value} (usual)", { value: shown }) : shown });
+      return h("option", { value: one, text: one === usual ? t("{value} (default)", { value: shown }) : shown });
     }),
   );
   select.value = value;
@@ -133,5 +133,5 @@ const number = ({ value }) =>
     min: 0,
     step: 1,
     value: value === "0" ? "" : value,
-    placeholder: t("not known"),
+    placeholder: t("unknown"),
   });

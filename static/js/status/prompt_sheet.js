@@ -45,7 +45,7 @@ export async function openPromptSheet(app) {
     if (!ack?.done || mine !== asked) return;
     for (const item of list.children)
       item.firstChild.setAttribute("aria-pressed", String(item.dataset.number === number));
-    const words = how ? t("All of it") : t("What changed since the step before");
+    const words = how ? t("All") : t("Changes since the previous step");
     const change = button({ class: "small", on: { click: () => show(number, how ? "" : "diff") } }, words);
     shown.replaceChildren(h("div", { class: "buttons" }, change), drawCard(ack.card, { openFile: () => {} }));
     change.focus();
@@ -59,9 +59,9 @@ const numberIn = (text) => Number(text.replaceAll(",", "")) || 0;
 function figures([sent, hit, missed, price]) {
   if (!hit) return sent;
   return [
-    t("{n} tokens", { n: sent }),
-    t("{n} from cache", { n: hit }),
-    t("{n} read anew", { n: missed }),
+    t("{n:,} tokens", { n: sent }),
+    t("{n} cached", { n: hit }),
+    t("{n} not cached", { n: missed }),
     price,
   ].join(" · ");
 }

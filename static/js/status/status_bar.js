@@ -37,10 +37,10 @@ export function statusBar(app) {
   const cache = h("span", { class: "wide-only" });
   const cost = h("span", {});
   const tier = h("span", { class: "tier wide-only" });
-  const depth = button({ class: "quiet tiny depth", title: t("How deep the last task went"), on: { click: () => app.send(lineOf("depth")) } });
+  const depth = button({ class: "quiet tiny depth", title: t("Depth of the last task"), on: { click: () => app.send(lineOf("depth")) } });
   const focus = h("span", { class: "wide-only" });
   const more = button(
-    { class: "quiet tiny", title: t("Everything about this session"), on: { click: openStatus } },
+    { class: "quiet tiny", title: t("Session details"), on: { click: openStatus } },
     t("Details"),
   );
   const element = h(
@@ -99,7 +99,7 @@ export function statusBar(app) {
     }
     const share = (100 * used) / limit;
     retext(context.lastElementChild, `${count(used)} / ${count(limit)}`);
-    const words = t("Context: {used} of {limit} tokens ({part} %)", { used, limit, part: share.toFixed(1) });
+    const words = t("Context: {used:,} of {limit:,} tokens ({part} %)", { used, limit, part: share.toFixed(1) });
     attribute(bar, "aria-label", words);
     context.title = [
       words,
@@ -112,7 +112,7 @@ export function statusBar(app) {
     retext(depth, DEPTHS[sessionState.depth]?.() ?? "");
     depth.hidden = !depth.textContent;
     retext(cost, money(sessionState.usage.cost_usd));
-    cost.title = t("in {input}, out {output}, of it thinking {thinking}", {
+    cost.title = t("input {input}, output {output} (thinking {thinking})", {
       input: count(sessionState.usage.prompt_tokens),
       output: count(sessionState.usage.completion_tokens),
       thinking: count(sessionState.usage.reasoning_tokens),
@@ -121,7 +121,7 @@ export function statusBar(app) {
     retext(
       focus,
       files.length
-        ? t("{n} in focus, {tokens} tokens", {
+        ? t("{n} in focus, {tokens:,} tokens", {
             n: files.length,
             tokens: count(files.reduce((sum, file) => sum + file.tokens, 0)),
           })

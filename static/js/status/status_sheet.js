@@ -48,7 +48,7 @@ export async function openStatusSheet(app) {
       "li",
       {},
       h("code", { text: path }),
-      h("span", { class: "muted", text: t("{n} tokens", { n: count(tokens) }) }),
+      h("span", { class: "muted", text: t("{n:,} tokens", { n: count(tokens) }) }),
       button(
         {
           class: "quiet small",
@@ -59,7 +59,7 @@ export async function openStatusSheet(app) {
             },
           },
         },
-        t("Take out of focus"),
+        t("Remove from focus"),
       ),
     ),
   );

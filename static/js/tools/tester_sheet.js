@@ -35,7 +35,7 @@ export function openTester(app, protocols, inUse, tool) {
   const cases = button({ on: { click: runCases } }, t("Run all cases"));
   const came = h("div", { "aria-live": "polite", tabIndex: -1 });
   const dialog = openDialog(t("Tool tester"), "sheet tester-sheet", [
-    h("label", { for: text.id }, t("A call in JSON, or as a model writes it. No model is asked.")),
+    h("label", { for: text.id }, t("A call in JSON, or as a model writes it. No model is used.")),
     text,
     h("div", { class: "buttons" }, protocol, place, run, stop, cases),
     came,
@@ -54,7 +54,7 @@ export function openTester(app, protocols, inUse, tool) {
     isRunning = true;
     for (const one of [run, cases]) one.disabled = true;
     stop.disabled = false;
-    came.replaceChildren(h("p", { class: "muted", text: t("It runs …") }));
+    came.replaceChildren(h("p", { class: "muted", text: t("Running …") }));
     came.focus(); // the button that began it takes none now
     const told = await app.attempt(action);
     isRunning = false;
@@ -102,8 +102,8 @@ export function openTester(app, protocols, inUse, tool) {
   }
 
   function after({ place: where }) {
-    const name = h("input", { id: "case-name", "aria-label": t("Name of the case"), placeholder: t("Name of the case") });
-    const keep = h("button", { type: "submit" }, t("Keep as a case"));
+    const name = h("input", { id: "case-name", "aria-label": t("Case name"), placeholder: t("Case name") });
+    const keep = h("button", { type: "submit" }, t("Save as a case"));
     const undo = button({ on: { click: takeBack } }, t("Undo this run"));
     const form = h("form", { class: "buttons" }, name, keep, where === "project" ? undo : null);
     form.addEventListener("submit", (event) => {
@@ -115,7 +115,7 @@ export function openTester(app, protocols, inUse, tool) {
 
   async function save(name) {
     const kept = await app.attempt(() => toolsApi.tell(id, "case", { name: name.value.trim() }));
-    if (kept) app.notice(t("Kept as the case {name}.", { name: kept.name }));
+    if (kept) app.notice(t("Saved as case {name}.", { name: kept.name }));
   }
 
   async function takeBack() {
@@ -129,7 +129,7 @@ export function openTester(app, protocols, inUse, tool) {
     if (!told) return;
     const bad = told.cases.filter((one) => one.difference).length;
     came.replaceChildren(
-      h("p", { text: t("Cases run: {n}, different: {bad}.", { n: told.cases.length, bad }) }),
+      h("p", { text: t("Cases run: {n:,}, different: {bad:,}.", { n: told.cases.length, bad }) }),
       ...told.cases.map(({ name, difference }) =>
         h(
           "details",
@@ -151,7 +151,7 @@ function result({ name, arguments: given, state, answer, tokens, seconds, card }
     h("pre", { tabIndex: 0, text: JSON.stringify(given, null, 1) }),
     h("p", {
       class: "muted",
-      text: t("What the model reads, {n} tokens, after {seconds} s:", {
+      text: t("What the model reads ({n:,} tokens, after {seconds} s):", {
         n: count(tokens),
         seconds: seconds.toFixed(2),
       }),

@@ -32,8 +32,8 @@ export async function openToolsSheet(app) {
     { "aria-label": t("Protocol") },
     ...first.protocols.map((name) => h("option", { value: name, text: name, selected: name === inUse })),
   );
-  const exact = h("pre", { hidden: true, tabIndex: 0, "aria-label": t("What the model is told") });
-  const showText = button({ class: "small", on: { click: () => show("") } }, t("What the model is told"));
+  const exact = h("pre", { hidden: true, tabIndex: 0, "aria-label": t("Sent to the model") });
+  const showText = button({ class: "small", on: { click: () => show("") } }, t("Sent to the model"));
   const tryOut = button(
     {
       class: "small",
@@ -65,20 +65,20 @@ export async function openToolsSheet(app) {
   function draw({ on, new: isNewOn, tools }) {
     const offered = on ? tools.filter((tool) => tool.on) : [];
     const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
-    total.textContent = t("{n} of {all} are on, about {tokens} tokens of each request.", {
+    total.textContent = t("{n} of {all} are on, about {tokens:,} tokens per request.", {
       n: offered.length,
       all: tools.length,
       tokens: count(tokens),
     });
     switches.replaceChildren(
       labelled(box("all", on, ""), t("All tools")),
-      labelled(box("new", isNewOn, "new"), t("Tools yet to come")),
+      labelled(box("new", isNewOn, "new"), t("New tools")),
     );
     list.replaceChildren(...tools.map((tool) => row(tool, on)));
   }
 
   function row(tool, isAnyOn) {
-    const facts = [RISKS[tool.risk]?.() ?? tool.risk, tool.source, t("{n} tokens", { n: count(tool.tokens) })];
+    const facts = [RISKS[tool.risk]?.() ?? tool.risk, tool.source, t("{n:,} tokens", { n: count(tool.tokens) })];
     const details = button(
       { class: "quiet small", "aria-label": t("Show {what}", { what: tool.name }), on: { click: () => show(tool.name) } },
       t("Show"),
@@ -126,7 +126,7 @@ export async function openToolsSheet(app) {
     const told = await app.attempt(() => toolsApi.text(session, protocol.value, name || undefined));
     if (!told || asked !== lastText) return;
     exact.hidden = false;
-    exact.textContent = told.text || t("Nothing: all tools are off.");
+    exact.textContent = told.text || t("None: all tools are off.");
     const place = [...list.children].find((row) => row.dataset.tool === name);
     if (place) place.append(exact);
     else controls.after(exact);

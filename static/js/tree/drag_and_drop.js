@@ -28,7 +28,7 @@ export function dragAndDrop(app, folderAt) {
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
     const { dropped, upload } = await import("./upload.js");
     const files = await dropped(given, entries, folder ?? "").catch(() => []);
-    if (!files.length) return app.notice(t("In what you dropped there was no file that could be read."), true);
+    if (!files.length) return app.notice(t("No readable file was dropped."), true);
     const paths = await upload(app, files);
     if (folder === null && paths.length && paths.length <= NAMED) app.emit("draft", paths.map(mention).join(""));
   });

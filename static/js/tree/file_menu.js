@@ -39,9 +39,9 @@ export class FileMenu {
       );
     this.#show(anchor, "menu", t("File"), [
       isFile && item("eye", t("Open"), () => this.app.emit("open", { path })),
-      isFile && item("chat", t("Mention in the message"), () => this.app.emit("mention", path)),
+      isFile && item("chat", t("Mention in message"), () => this.app.emit("mention", path)),
       isFile &&
-        item("pin", entry.focus ? t("Take out of focus") : t("Put into focus"), () =>
+        item("pin", entry.focus ? t("Remove from focus") : t("Add to focus"), () =>
           this.focus(path, !entry.focus),
         ),
       item("note", entry.note ? t("Edit the note") : t("Add a note"), () => this.note(row, anchor)),
@@ -59,8 +59,8 @@ export class FileMenu {
     const tokens = answer.focus.find((each) => each.path === path)?.tokens ?? 0;
     this.app.notice(
       on
-        ? t("{path} is in focus: {n} tokens with each change.", { path: visible(path), n: tokens })
-        : t("{path} is out of focus.", { path: visible(path) }),
+        ? t("{path} is in focus: {n:,} tokens with each change.", { path: visible(path), n: tokens })
+        : t("{path} is no longer in focus.", { path: visible(path) }),
     );
   }
 
@@ -87,7 +87,7 @@ export class FileMenu {
   }
 
   create(anchor, folder) {
-    this.#form(anchor, t("New file, or folder with a / at its end"), folder ? `${folder}/` : "", (name) =>
+    this.#form(anchor, t("New file; end with / for a folder"), folder ? `${folder}/` : "", (name) =>
       this.#make(name),
     );
   }

@@ -35,7 +35,7 @@ class FileTree {
       changed: () => this.#refresh(),
       inSight: (folder) => this.#inSight(folder),
       listed: (isEmpty) => this.#tell(isEmpty ? t("This folder is empty.") : ""),
-      failed: () => this.#tell(t("The files could not be listed.")),
+      failed: () => this.#tell(t("Could not list the files.")),
     });
     this.folders.showsHidden = remembered("hidden") === "1";
     this.filter = h("input", {
@@ -189,7 +189,7 @@ class FileTree {
     const paths = await this.app.attempt(() => this.app.finder.find(this.#wanted, MOST));
     if (search !== this.#searches) return; // something else is wanted meanwhile
     this.#found = rowsOfFound(paths ?? []);
-    this.#tell(paths && !paths.length ? t("No file is called so.") : "");
+    this.#tell(paths && !paths.length ? t("No matching files.") : "");
     this.#refresh();
   }
 

@@ -50,8 +50,8 @@ export async function upload(app, files) {
   if (paths.length)
     app.notice(
       paths.length === 1
-        ? t("{path} is in the project now.", { path: visible(paths[0]) })
-        : t("{n} files are in the project now.", { n: paths.length }),
+        ? t("Added {path} to the project.", { path: visible(paths[0]) })
+        : t("Added {n:,} files to the project.", { n: paths.length }),
     );
   return paths;
 }
@@ -60,7 +60,7 @@ async function put(folder, file) {
   try {
     return await api.upload(folder, file);
   } catch (refusal) {
-    const question = t("{name} is there already. Replace it?", { name: visible(file.name) });
+    const question = t("{name} already exists. Replace it?", { name: visible(file.name) });
     if (refusal.code !== "exists") throw refusal;
     return (await confirmed(question, t("Replace"))) ? api.upload(folder, file, 1) : null;
   }

@@ -62,7 +62,6 @@ def test_the_last_word_of_a_task_is_held_against_what_it_read() -> None:
 def test_a_text_to_pass_on_has_links_in_it() -> None:
     text = with_links("So [1], `[1]`, [2] and [9].", {1: A, 2: B})
     assert text == (
-        'So [\\[1\\]](<https://a.org/(1)%202> "A quoted x"), `[1]`, [2] and '
-        "[9]? (not a source that was read)."
+        'So [\\[1\\]](<https://a.org/(1)%202> "A quoted x"), `[1]`, [2] and [9]? (source not read).'
     )
     assert with_links("a [1]", {}) == "a [1]"

@@ -190,7 +190,7 @@ def test_what_is_summed_up_is_not_summed_up_again() -> None:
     run_turn(main, "hu")
     third = compacted(main)
     assert [first.ok, second.ok, third.ok] == [True, False, True]
-    assert "nothing to sum up" in str(second.card)
+    assert "Nothing to summarize" in str(second.card)
 
 
 def compacted(main: MainTerminal) -> CommandAnswered:

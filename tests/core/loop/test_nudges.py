@@ -55,7 +55,7 @@ def test_one_that_answers_like_a_tool_is_asked_to_call_it() -> None:
     assert requests(main)[-1][-1]["content"] == IMITATED_ANSWER
     main = small(imitated, imitated)
     run_turn(main, "make it")
-    assert len(requests(main)) == 2, "it is asked once"
+    assert len(requests(main)) == 2, "Asking again"
 
 
 def test_a_model_that_is_known_for_calling_is_taken_at_its_word() -> None:

@@ -59,7 +59,7 @@ def test_a_task_that_ends_with_a_call_in_doubt_says_that_it_was_not_run() -> Non
     events = run_turn(main, "look at a")
     assert len(requests(main)) == 2
     (warned,) = [event for event in events if isinstance(event, Warned)]
-    assert "it was not run" in str(warned.what)
+    assert "It was not run" in str(warned.what)
 
 
 def test_who_calls_after_the_question_is_asked_again_at_the_next_doubt() -> None:

@@ -333,7 +333,7 @@ def test_what_is_asked_about_each_time_is_never_allowed_for_good() -> None:
     drive(main.run_line("hi"), show)
     assert [str(event.why) for event in asked] == [
         "It runs what nobody has seen.",
-        "This is asked about each time; yes is for this call alone.",
+        "This is asked every time; “yes” applies to this call only.",
     ]
     assert main.approval.patterns == []
 
@@ -673,4 +673,4 @@ def test_a_limit_of_one_model_call_is_told_as_one() -> None:
     main = terminal(call_reply("look"), features=[Box()], step_limit=1)
     end = run_turn(main, "go")[-1]
     assert isinstance(end, TurnFinished)
-    assert str(end.detail).startswith("Stopped after 1 model call, ")
+    assert str(end.detail).startswith("Stopped at the limit of 1 model call ")

@@ -33,9 +33,8 @@ def test_sources_stand_below_the_answer_and_in_the_history(
     script: list[Any] = [Call("web_search", query="tea"), Say("Tea is hot [1][2], not cold [9].")]
     project = project_in(tmp_path)
     below = (
-        "\n\n- \\[1\\] [On \\*tea\\* \\[1\\]](<https://a.org/x_(y)>)\n"
-        "- \\[2\\] [B](<https://b.org/>)\n"
-        "- \\[9\\]: not a source that was read\n"
+        "\n\n- \\[1\\] [On \\*tea\\* \\[1\\]](<https://a.org/x_(y)>)\n- \\[2\\] "
+        "[B](<https://b.org/>)\n- \\[9\\]: source not read\n"
     )
 
     async def play() -> None:

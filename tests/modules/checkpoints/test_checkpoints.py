@@ -401,7 +401,7 @@ def test_files_above_the_cap_are_named_and_left(root: Path, tmp_path: Path) -> N
         write(root / "big", "x" * 2000)
         before = points.take()
         assert [(path, str(why)) for path, why in before.not_stored_phrases] == [
-            ("big", "larger than what checkpoints hold of one file")
+            ("big", "larger than the checkpoint limit for one file")
         ]
         assert not points.can_restore("big")
         assert points.can_restore("small")
@@ -484,7 +484,7 @@ def test_a_socket_that_a_program_listens_at_is_named_and_left_alone(
         assert taken.not_stored_phrases == []
         result = points.undo(before.id, taken.id)
         assert [(one.path, str(one.why)) for one in result.skipped] == [
-            ("socket", "a socket that a program listens at")
+            ("socket", "a socket that a program is using")
         ]
         assert [path.name for path in root.iterdir()] == ["socket"]
     assert points.undo(before.id, taken.id).skipped == ()

@@ -44,11 +44,11 @@ def title(card: object) -> str:
 
 def test_a_call_goes_though_others_came_later(root: Path, undo: UndoCommands) -> None:
     card = undo.undo("call 1").card
-    assert title(card) == "Took back call 1 (turn 1); /redo brings it again"
+    assert title(card) == "Undid call 1 (turn 1); /redo restores it"
     assert (root / "f").read_text() == text(twenty="twenty")
     assert (root / "g").read_text() == "two\n"
     again = undo.redo("call 1").card
-    assert title(again) == "What call 1 (turn 1) did is there again"
+    assert title(again) == "Restored call 1 (turn 1)"
     assert (root / "f").read_text() == text(three="three", twenty="twenty")
 
 
@@ -81,7 +81,7 @@ def test_a_call_of_a_turn_that_was_undone_can_come_again_alone(
 def test_a_conflict_keeps_both(root: Path, undo: UndoCommands) -> None:
     (root / "f").write_text(text(three="mine", twenty="twenty"))
     assert rows(undo.undo("call 1").card) == [
-        ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"]
+        ["both kept", "f", "your version is kept; the earlier one is f.undo-conflict"]
     ]
     assert (root / "f").read_text() == text(three="mine", twenty="twenty")
     undo.redo("call 1")
@@ -92,7 +92,7 @@ def test_the_numbers_are_listed(undo: UndoCommands) -> None:
     undo.undo("call 2")
     assert rows(undo.undo("list").card) == [
         ["1", "1", "f", ""],
-        ["2", "1", "g", "taken back"],
+        ["2", "1", "g", "undone"],
         ["3", "2", "f", ""],
         ["4", "3", "g", ""],
     ]
@@ -103,7 +103,7 @@ def test_the_numbers_are_listed(undo: UndoCommands) -> None:
 @pytest.mark.parametrize(
     ("rest", "why"),
     [
-        ("call 9", "no call 9"),
+        ("call 9", "No call 9"),
         ("turn 9", "Turn 9 changed no file"),
         ("call 0", "/undo turn 3"),
         ("all", "/undo turn 3"),
@@ -115,17 +115,17 @@ def test_what_is_not_there_is_said(undo: UndoCommands, rest: str, why: str) -> N
 
 
 def test_nothing_is_undone_or_redone_twice(undo: UndoCommands) -> None:
-    with pytest.raises(UserError, match="not taken back"):
+    with pytest.raises(UserError, match="it was not undone"):
         undo.redo("call 1")
     undo.undo("call 1")
-    with pytest.raises(UserError, match="/redo call 1 brings it again"):
+    with pytest.raises(UserError, match="/redo call 1 restores it"):
         undo.undo("call 1")
     undo.undo("turn 1")
-    with pytest.raises(UserError, match="/redo turn 1 brings it again"):
+    with pytest.raises(UserError, match="/redo turn 1 restores it"):
         undo.undo("turn 1")
     undo.undo("")
     undo.undo("")
-    with pytest.raises(UserError, match="/redo brings it again"):
+    with pytest.raises(UserError, match="/redo restores"):
         undo.undo("")
 
 
@@ -194,15 +194,13 @@ def test_what_was_too_large_names_the_limit_and_the_setting(
         undo.after_call("a", 1)
         undo.on_turn_end()
         why = "larger than 1.0 kB, the most that checkpoints hold of one file (setting "
-        assert rows(undo.undo("").card) == [
-            ["not brought back", "big", f"{why}checkpoint_file_mb)"]
-        ]
+        assert rows(undo.undo("").card) == [["not restored", "big", f"{why}checkpoint_file_mb)"]]
 
 
 def test_what_is_there_as_it_was_says_so(root: Path, undo: UndoCommands) -> None:
     (root / "f").write_text(LINES)
     undo.undo("call 3")
-    assert rows(undo.undo("call 1").card) == [["nothing was left to take back"]]
+    assert rows(undo.undo("call 1").card) == [["nothing left to undo"]]
 
 
 def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
@@ -228,7 +226,7 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
         with pytest.raises(UserError, match="disk is full"):
             undo.undo("turn 7")
     assert [one.is_undone for one in undo.calls() if one.turn == 7] == [False, True]
-    assert "cut short is done" in str(undo.undo("turn 7").card)
+    assert "Completed the interrupted undo" in str(undo.undo("turn 7").card)
     assert not (project.root / "early").exists()
     assert (project.root / "between").exists()
     undo.redo("")

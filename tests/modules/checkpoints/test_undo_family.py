@@ -65,11 +65,11 @@ def test_undo_goes_back_turn_by_turn(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 2, "b", root / "f", "two\n")
     call(undo, 2, "c", root / "g", "two\n")
-    assert rows(undo.undo("").card) == [["put back", "f", ""], ["removed", "g", ""]]
+    assert rows(undo.undo("").card) == [["reverted", "f", ""], ["removed", "g", ""]]
     assert (root / "f").read_text() == "one\n"
     undo.undo("turn")
     assert (root / "f").read_text() == "zero\n"
-    with pytest.raises(UserError, match="nothing to undo"):
+    with pytest.raises(UserError, match="Nothing (left )?to undo"):
         undo.undo("")
 
 
@@ -87,7 +87,7 @@ def test_redo_takes_back_the_undo_and_undo_can_go_on(root: Path, undo: UndoComma
     undo.undo("")
     undo.redo("")
     assert folder_state(root) == now
-    with pytest.raises(UserError, match="no undo"):
+    with pytest.raises(UserError, match="Nothing to redo"):
         undo.redo("")
     undo.undo("")
     assert (root / "f").read_text() == "zero\n"
@@ -108,7 +108,7 @@ def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoCommands)
     (root / "mine").write_text("mine")
     call(undo, 3, "c", root / "f", "three\n")
     told = str(undo.rewind("2").card)
-    assert "no call of this session did" in told
+    assert "changes made outside this session" in told
     assert "values={'paths': 'mine'}" in told
     assert folder_state(root) == was
     undo.redo("")
@@ -137,7 +137,7 @@ def test_diff_says_once_where_a_file_came_from(root: Path, undo: UndoCommands) -
 
 
 def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoCommands) -> None:
-    nothing = TextCard(phrase("Nothing has changed {since}.", since=phrase("in this session")))
+    nothing = TextCard(phrase("No changes {since}.", since=phrase("in this session")))
     assert undo.diff("") == nothing
     call(undo, 1, "a", root / "f", "one\n")
     undo.undo("")
@@ -148,7 +148,7 @@ def test_a_call_that_changed_nothing_leaves_no_trace(root: Path, undo: UndoComma
     undo.before_call("a", 1)
     undo.after_call("a", 1)
     assert undo.changes_of("a") == ()
-    with pytest.raises(UserError, match="nothing to undo"):
+    with pytest.raises(UserError, match="Nothing (left )?to undo"):
         undo.undo("")
 
 
@@ -176,7 +176,7 @@ def test_another_start_and_a_call_cut_short_can_be_undone(
 def test_sessions_do_not_undo_each_other(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     undo.on_session_changed("s2")
-    with pytest.raises(UserError, match="nothing to undo"):
+    with pytest.raises(UserError, match="Nothing (left )?to undo"):
         undo.undo("")
 
 
@@ -208,8 +208,8 @@ def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoCommands) -
     (root / "f").write_text("mine\n")
     (root / "g").write_text("mine\n")
     assert rows(undo.undo("").card) == [
-        ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"],
-        ["left as it is", "g", "changed since, so it was kept"],
+        ["both kept", "f", "your version is kept; the earlier one is f.undo-conflict"],
+        ["unchanged", "g", "kept: changed since"],
     ]
 
 
@@ -241,10 +241,8 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
     with monkeypatch.context() as patched:
         patched.setattr(atomic_file, "_write", full)
         card = undo.undo("").card
-        assert ["not brought back", "f", f"the system says: {os.strerror(errno.ENOSPC)}"] in rows(
-            card
-        )
-        assert "Not all of it" in str(card)
+        assert ["not restored", "f", f"system error: {os.strerror(errno.ENOSPC)}"] in rows(card)
+        assert "Partly undone" in str(card)
         assert not (root / "made").exists()
     undo.undo("")
     assert folder_state(root) == was
@@ -269,7 +267,7 @@ def test_one_of_which_a_state_is_lost_in_the_midst_says_so(
 
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoints, "_planner", lost)
-        with pytest.raises(UserError, match="stays as far as it got"):
+        with pytest.raises(UserError, match="is damaged and could not be finished"):
             getattr(undo, line)("1" if line == "rewind" else "")
     assert (root / "f").read_text() == "one\n"
     undo.undo("")

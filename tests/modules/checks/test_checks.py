@@ -158,12 +158,12 @@ def test_a_receipt_turns_grey_when_a_file_changes_and_says_which(tmp_path: Path)
         assert [str(cell) for cell in card(made, "/receipts").rows[0]][2:] == ["0", "passed"]
         (root / "sums.py").write_text(GOOD + "\n")
         state = card(made, "/receipts").rows[0][3]
-        assert str(state) == "out of date: sums.py changed"
+        assert str(state) == "outdated: sums.py changed"
         news = [str(one.what) for one in say(made, "hello") if isinstance(one, Informed)]
-        assert news == [f"The check {CHECK} passed, but sums.py changed since."]
+        assert news == [f"Check {CHECK} passed, but sums.py changed since."]
     with assembled_terminal(tmp_path) as made:  # a new start knows the same
         made.terminal.resume(session)
-        assert str(card(made, "/receipts").rows[0][3]) == "out of date: sums.py changed"
+        assert str(card(made, "/receipts").rows[0][3]) == "outdated: sums.py changed"
 
 
 def test_undo_takes_a_receipt_its_ground(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_undo_takes_a_receipt_its_ground(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, write("sums.py", GOOD), DONE) as made:
         say(made)
         say(made, "/undo")
-        assert str(card(made, "/receipts").rows[0][3]) == "out of date: sums.py changed"
+        assert str(card(made, "/receipts").rows[0][3]) == "outdated: sums.py changed"
 
 
 def test_a_check_that_the_task_weakened_is_pointed_out(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_an_export_tells_of_receipts_and_doubts(tmp_path: Path) -> None:
         say(made, "/export talk.md")
     exported = (root / "talk.md").read_text()
     assert f"- `{CHECK}`: exit code 0, green\n" in exported
-    assert "- No run supports this: I ran `nothing.sh`." in exported
+    assert "- Not verified by a run: I ran `nothing.sh`." in exported
 
 
 def test_a_list_that_nobody_can_read_is_said_and_begun_anew(tmp_path: Path) -> None:
@@ -307,9 +307,9 @@ def test_a_list_that_nobody_can_read_is_said_and_begun_anew(tmp_path: Path) -> N
     with assembled_terminal(tmp_path, write("a.md", "a"), DONE) as made:
         made.data.checks.write_text("{")
         for line in ("/check", "/check list"):
-            assert "is no list of checks" in str(card(made, line).title)
+            assert "is not a valid list of checks" in str(card(made, line).title)
         news = [str(one.what) for one in say(made) if isinstance(one, Informed)]
-        assert any("is no list of checks" in line for line in news)
+        assert any("is not a valid list of checks" in line for line in news)
         assert card(made, "/check auto").rows[0][0] == CHECK
 
 
@@ -317,7 +317,7 @@ def test_without_checks_that_is_said(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as made:
         answer = card(made, "/check")
         assert isinstance(answer, TextCard)
-        assert "name none" in str(answer.body)
+        assert "No checks found" in str(answer.body)
         assert isinstance(card(made, "/check set true"), TableCard)
 
 

@@ -190,7 +190,7 @@ class FakeTools(Feature):
         links = (Link("A page", "https://example.org/a", "Words of the page. " * 20),)
         return Outcome("ok", LinksCard(query, links))
 
-    @command("/note PATH TEXT", "Keep a note on a file.")
+    @command("/note PATH TEXT", "Attach a note to a file.")
     def note(self, rest: str) -> Card:
         return TextCard("note", rest)
 

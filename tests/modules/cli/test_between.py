@@ -41,7 +41,7 @@ def test_ctrl_c_between_two_prompts_is_for_the_next_one(terminal: Terminal, tmp_
     terminal.press("C-c")
     terminal.wait_for_text("heard")
     create_files(tmp_path, "door")
-    terminal.wait_for_text("Ctrl-C again leaves")
+    terminal.wait_for_text("Press Ctrl-C again to quit")
     terminal.press("two", "Enter")
     terminal.see_prompt_after("You said 'two'.")
 

@@ -310,11 +310,11 @@ def test_a_put_back_after_a_loss_is_said_on_standard_error_and_in_the_json() -> 
         TurnStarted("do it", 1),
         ToolStarted("c1", "run_command", {"command": "rm -r src"}),
         asked,
-        Warned(phrase("All that it did to the files was put back.")),
+        Warned(phrase("All its file changes were undone.")),
         ToolFinished("c1", "run_command", "refused", RunCard("bash", "", "", 0, "", 0.1, ""), 0.1),
         TurnFinished("done"),
     ]
-    said = "Run rm -r src: All that it did to the files was put back."
+    said = "Run rm -r src: All its file changes were undone."
     assert play(events)[2].splitlines()[0] == said
     assert play_json(events)[1]["error"] == said
     limited = [*events[:-1], TurnFinished("step_limit", phrase("The limit."))]
@@ -329,9 +329,9 @@ def test_a_tree_tells_folders_from_files_and_their_sizes() -> None:
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_waiting_is_told_on_standard_error_whoever_reads_it(output: OutputFormat) -> None:
-    waiting = Waiting(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 0.0)
+    waiting = Waiting(phrase("Waiting for cheap hours (from {time})", time="18:00"), 0.0)
     _, _, told = play([TASK[0], waiting, *TASK[1:]], output)
-    assert told == "Waiting for cheap hours, from 18:00 on: 0 s left. Ctrl-C stops.\n"
+    assert told == "Waiting for cheap hours (from 18:00): 0 s left. Ctrl-C stops.\n"
 
 
 def test_a_budget_says_how_to_go_on() -> None:

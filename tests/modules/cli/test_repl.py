@@ -43,7 +43,7 @@ def test_piped_lines_are_answered_in_plain_text(tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert "You said 'hello'." in out
     assert "cost  back" in out
-    assert "Refused: nobody was there to say yes" in out
+    assert "Refused: no one was there to approve" in out
     assert "\x1b" not in out
 
 

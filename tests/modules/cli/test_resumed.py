@@ -22,7 +22,7 @@ def test_the_whole_conversation_is_drawn_with_earlier_calls_on_one_line(
         started.press(line, "Enter")
         started.see_prompt_after(end)
     started.press("/clear", "Enter")
-    started.see_prompt_after("A new session.")
+    started.see_prompt_after("New session started.")
     started.tmux("clear-history")
     started.press("/resume s1", "Enter")
     started.see_prompt_after("最后是")

@@ -142,7 +142,7 @@ def test_any_terminal_will_do(terminal: Terminal, tmp_path: Path, kind: str) -> 
 
 def test_a_very_narrow_window_breaks_between_words(terminal: Terminal, tmp_path: Path) -> None:
     terminal.start(tmp_path, width=20, COLUMNS="20")
-    screen = terminal.wait_for_text("@ names a file\n")
+    screen = terminal.wait_for_text("@ mentions a file\n")
     assert "/help lists the\ncommands\n" in screen
     terminal.press("hello", "Enter")
     terminal.wait_for_text("You said 'hello'.")
@@ -196,9 +196,9 @@ def test_ctrl_c_clears_the_line_then_warns_then_leaves(started: Terminal) -> Non
     started.press("C-c")
     started.wait_for(lambda screen: "half" not in screen)
     started.press("C-c")
-    started.wait_for_text("Ctrl-C again leaves")
+    started.wait_for_text("Press Ctrl-C again to quit")
     started.press("x")
-    started.wait_for(lambda screen: "again leaves" not in screen)
+    started.wait_for(lambda screen: "again to quit" not in screen)
     started.press("BSpace", "C-c", "C-c")
     started.wait_for_text("EXIT 0")
 
@@ -246,7 +246,7 @@ def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:
     started.press("stubborn", "Enter")
     started.wait_for_text("Waiting for the model")
     started.press("C-c")
-    started.wait_for_text("Ctrl-C again leaves")
+    started.wait_for_text("Press Ctrl-C again to quit")
     started.press("C-c")
     screen = started.wait_for_text("EXIT 130")
     assert "Traceback" not in screen
@@ -290,7 +290,7 @@ def test_what_is_typed_during_a_turn_is_edited_and_never_seen_raw(
     started.press("half", "Up", "Home", "a ")
     started.wait_for_text("› a half")
     started.press("C-c")
-    started.wait_for_text("never sent")
+    started.wait_for_text("Not sent yet")
     screen = started.wait_for_text("› first\n  2nd\n  a half")
     assert "^" not in screen
     started.press("Enter")
@@ -302,8 +302,8 @@ def test_a_stop_holds_all_that_waits(started: Terminal) -> None:
     started.press("silent", "Enter", "second", "Enter")
     started.wait_for_text("Waiting for the model")
     started.press("C-c")
-    started.wait_for_text("never sent")
-    started.wait_for(lambda screen: "› second" in screen.split("never sent")[1])
+    started.wait_for_text("Not sent yet")
+    started.wait_for(lambda screen: "› second" in screen.split("Not sent yet")[1])
     assert "You said" not in started.screen()
     started.press("Enter")
     started.wait_for_text("You said 'second'.")
@@ -315,9 +315,9 @@ def test_a_command_that_need_not_wait_is_answered_while_a_turn_runs(started: Ter
     started.press("/thinx", "BSpace", "k")
     started.wait_for_text("› /think")
     started.press("Enter")
-    started.wait_for_text("this one goes on as it began")
+    started.wait_for_text("takes effect with the next task")
     started.press("/compact", "Enter")
-    started.wait_for_text("/compact has to wait: a task runs.")
+    started.wait_for_text("/compact has to wait: a task is running.")
     started.wait_for_text("line 40")
     started.press("half a")
     started.wait_for_text("› half a")
@@ -387,7 +387,7 @@ def test_clear_begins_a_session_on_a_clear_screen(started: Terminal) -> None:
     started.press("hello", "Enter")
     started.see_prompt_after("You said")
     started.press("/clear", "Enter")
-    screen = started.see_prompt_after("A new session.")
+    screen = started.see_prompt_after("New session started.")
     assert "You said" not in screen
     session = re.search(r"/resume (\w+) goes back", screen)
     assert session
@@ -410,7 +410,7 @@ def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal
     started.press("!")
     started.paste("touch ran")
     started.press("Enter")
-    started.wait_for_text("Nothing here runs commands.")
+    started.wait_for_text("Commands cannot be run here.")
 
 
 def test_only_a_typed_line_behind_the_mark_is_remembered(started: Terminal) -> None:

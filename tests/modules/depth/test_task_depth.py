@@ -258,7 +258,7 @@ def test_the_file_is_the_persons_to_edit(tmp_path: Path) -> None:
         assert depth_of(opened, "Where is main()?") == "standard"
         assert depth_of(opened, "thanks") == "standard"
         assert "用中文回答" in json.dumps(opened.model.requests[0], ensure_ascii=False)
-        assert ["no rule", "", "nonsense"] in rows(opened.terminal)
+        assert ["invalid rule", "", "nonsense"] in rows(opened.terminal)
         rows(opened.terminal, "/depth add brief: why")
         assert opened.data.config.read_text().endswith(
             "- 关闭：courtesies\n- nonsense\n- brief: why\n"

@@ -108,7 +108,7 @@ def test_the_repository_of_a_worktree_is_ours(code: Path) -> None:
 def test_no_project_is_or_lies_in_what_is_loaded(code: Path, inner: str) -> None:
     project = code / "onefold" / inner
     project.mkdir(parents=True, exist_ok=True)
-    with pytest.raises(UserError, match="cannot be the project: Onefold itself is loaded from"):
+    with pytest.raises(UserError, match="cannot be the project: Onefold itself is running from"):
         OwnCode.find(project, code / "onefold", code / "data")
 
 
@@ -234,9 +234,7 @@ def test_undo_and_rewind_leave_what_is_ours_alone(code: Path, tmp_path: Path) ->
     assert folder_state(code / "onefold") == is_ours
     assert (code / "other/a").read_text() == "as it was\n"
     assert sorted(path.name for path in code.iterdir()) == ["onefold", "other"]
-    assert {str(left.why) for left in undone.skipped} == {
-        "Onefold itself and its data are never touched"
-    }
+    assert {str(left.why) for left in undone.skipped} == {"Onefold and its data are never changed"}
     new.rewind(after)
     assert folder_state(code / "onefold") == is_ours
     assert (code / "other/a").read_text() == "then"

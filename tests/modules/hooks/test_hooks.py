@@ -135,9 +135,9 @@ def test_the_end_of_a_task_is_held_once(tmp_path: Path) -> None:
         assert events[-1].why == "done"
         assert lines(events) == [
             "Hooks changed files: ends.txt",
-            "A hook lets the task go on: run the tests",
+            "A hook continues the task: run the tests",
             "Hooks changed files: ends.txt",
-            "A hook still says no at the end of the task: run the tests",
+            "A hook still rejects the end of the task: run the tests",
         ]
         assert len((made.root / "ends.txt").read_text().splitlines()) == 2
         say(made, "/undo")
@@ -168,16 +168,16 @@ def test_a_hook_that_hangs_or_breaks_does_not_hold_the_turn(tmp_path: Path) -> N
         (result,) = results(made)
         assert result.state == "done"
         assert "hook" not in result.text
-        reasons = [line.partition("did not count: ")[2][:30] for line in lines(events)]
+        reasons = [line.partition("was ignored: ")[2][:30] for line in lines(events)]
         assert reasons == [
             "it ended with exit code 1: oh ",
-            "it came to no end of its own",
-            "its answer is no JSON",
-            "its decision is neither allow ",
+            "it did not finish",
+            "its answer is not valid JSON",
+            "its decision must be allow or ",
             "it ended with exit code 127: b",
             "it ended with exit code 3: yyy",
             "it ended with exit code 4: ",
-            "the time was up",
+            "timed out",
         ]
 
 
@@ -249,15 +249,18 @@ def test_an_allow_skips_no_question_and_a_hook_sees_no_secret(tmp_path: Path) ->
 
 
 WRONG: list[tuple[bytes, str]] = [
-    (b"{", "it is no JSON: "),
-    (b"[]", 'it has no object "hooks"'),
-    (b'{"hooks": {"Stop": {}}}', "Stop is no list"),
-    (b'{"hooks": {"Stop": [1]}}', "Stop 1 is no object"),
-    (b'{"hooks": {"Stop": [{}]}}', "Stop 1, hooks is no list"),
-    (b'{"hooks": {"Stop": [{"hooks": [{"type": "prompt"}]}]}}', "Stop 1: only hooks of the type"),
+    (b"{", "it is not valid JSON: "),
+    (b"[]", 'it has no "hooks" object'),
+    (b'{"hooks": {"Stop": {}}}', "Stop must be a list"),
+    (b'{"hooks": {"Stop": [1]}}', "Stop 1 must be an object"),
+    (b'{"hooks": {"Stop": [{}]}}', "Stop 1, hooks must be a list"),
+    (b'{"hooks": {"Stop": [{"hooks": [{"type": "prompt"}]}]}}', "Stop 1: only hooks of type"),
     (b'{"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}', "Stop 1: a hook needs a command"),
-    (b'{"hooks": {"PreToolUse": [{"matcher": 1}]}}', "PreToolUse 1: matcher is no text"),
-    (b'{"hooks": {"PreToolUse": [{"matcher": "("}]}}', "PreToolUse 1: matcher is no pattern"),
+    (b'{"hooks": {"PreToolUse": [{"matcher": 1}]}}', "PreToolUse 1: matcher must be text"),
+    (
+        b'{"hooks": {"PreToolUse": [{"matcher": "("}]}}',
+        "PreToolUse 1: matcher is not a valid pattern",
+    ),
     (b'{"hooks": {"PreToolUse": [{"matcher": "(a+)+b"}]}}', "PreToolUse 1: matcher is too long"),
     (b'{"hooks": {"PreToolUse": [{"matcher": ".*.*.*.*.*"}]}}', "PreToolUse 1: matcher is too"),
     *(
@@ -266,7 +269,7 @@ WRONG: list[tuple[bytes, str]] = [
     ),
     (
         b'{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a", "timeout": true}]}]}}',
-        "Stop 1: timeout is a number of seconds",
+        "Stop 1: timeout must be a number of seconds",
     ),
     (b'{"hooks": {}}' + b" " * 64_000, "it is larger than 64 kB"),
     (json.dumps(hooks("Stop", *["true"] * 51)).encode(), "it has more than 50 hooks"),
@@ -294,26 +297,26 @@ def test_the_person_sees_which_hooks_there_are(tmp_path: Path) -> None:
         write_own(tmp_path, {"hooks": {"SessionStart": [], **hooks("Stop", "true")["hooks"]}})
         write_project(tmp_path, hooks("PreToolUse", "echo a\nb", matcher="run_.*"))
         own = str(tmp_path / "data/hooks.json")
-        waiting = "not confirmed; /hooks allow does that"
+        waiting = "not approved; /hooks allow approves them"
         assert rows(made, "/hooks") == [
-            ["Stop", "", "true", own, "they run"],
-            ["SessionStart", "", "", own, "never comes here"],
+            ["Stop", "", "true", own, "enabled"],
+            ["SessionStart", "", "", own, "not supported"],
             ["PreToolUse", "run_.*", "echo a\\nb", PROJECT, waiting],
         ]
-        assert rows(made, "/hooks allow")[2][4] == "they run"
+        assert rows(made, "/hooks allow")[2][4] == "enabled"
         status = [
             str(text) for name, text in made.terminal.features.status() if str(name) == "Hooks"
         ]
         assert status == [
-            f"{own}, 1 in all: they run",
-            f"{own}: these never come here: SessionStart",
-            f"{PROJECT}, 1 in all: they run",
+            f"{own} (1): enabled",
+            f"{own}: unsupported events: SessionStart",
+            f"{PROJECT} (1): enabled",
         ]
         assert not [one for one in say(made, "Hello") if isinstance(one, ApprovalAsked)]
         (made.root / PROJECT).write_text("{")
         broken = [line for line in lines(say(made, "Hello")) if PROJECT in line]
-        assert broken[0].startswith(f"The hooks in {PROJECT} do not run: it is no JSON")
+        assert broken[0].startswith(f"The hooks in {PROJECT} are disabled: it is not valid JSON")
         assert [line for line in lines(say(made, "Hello")) if PROJECT in line] == []
         (made.root / PROJECT).unlink()
         (made.root / PROJECT).symlink_to(tmp_path / "data/hooks.json")
-        assert rows(made, "/hooks")[-1][4] == "it is no file of its own"
+        assert rows(made, "/hooks")[-1][4] == "it is not a regular file"

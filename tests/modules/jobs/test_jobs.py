@@ -300,7 +300,7 @@ def test_stopping_a_task_stops_no_job_and_says_so(tmp_path: Path) -> None:
         drive(made.terminal.run_line("go"), lambda event: events.append(event))
         assert running(made) == "job 1"
         news = [str(event.what) for event in events if isinstance(event, Informed)]
-        assert "Stopping a task stops no job. Still running: 1; see /jobs." in news
+        assert "Background jobs keep running: 1. See /jobs." in news
 
 
 def test_a_stop_ends_the_waiting_for_a_job(tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_a_session_that_goes_on_tells_once_that_its_jobs_ended(tmp_path: Path) -
         assert running(made) == ""
         events = say(made, line="and now?")
         news = [str(event.what) for event in events if isinstance(event, Informed)]
-        assert news == ["job 1 ended with the Onefold that ran it: sleep 300"]
+        assert news == ["job 1 ended when Onefold was closed: sleep 300"]
         assert news[0] in told(made)
         say(made, background("sleep 300"))
         assert answers(made)[-1].startswith("job 2 runs")
@@ -334,7 +334,7 @@ def test_a_session_that_goes_on_tells_once_that_its_jobs_ended(tmp_path: Path) -
         made.terminal.resume()
         events = say(made, line="and now?")
         assert [str(event.what) for event in events if isinstance(event, Informed)] == [
-            "job 2 ended with the Onefold that ran it: sleep 300"
+            "job 2 ended when Onefold was closed: sleep 300"
         ]
 
 

@@ -204,7 +204,7 @@ def test_a_server_with_the_official_sdk_is_used_whole(tmp_path: Path) -> None:
     with session(tmp_path) as again:  # it is known what it offers, so nothing is started
         say(again)
         assert json.dumps(again.terminal.tools.wire) == wire
-        assert rows(again, "/mcp")[0][1] == "starts when it is needed"
+        assert rows(again, "/mcp")[0][1] == "starts when needed"
 
 
 def test_nothing_is_there_for_who_has_no_server(tmp_path: Path) -> None:
@@ -331,12 +331,12 @@ def test_a_projects_servers_are_said_to_start_where_nobody_is_asked(tmp_path: Pa
     configure(tmp_path, {"raw": RAW, "off": RAW | {"disabled": True}}, is_own=False)
     with session(tmp_path) as made:
         assert [row[1] for row in rows(made, "/mcp")] == [
-            "not used: nobody has allowed it; /mcp allow does",
+            "not used: not allowed yet; /mcp allow allows it",
             "not used: switched off",
         ]
         made.terminal.approval.mode = "all"
         assert [row[1] for row in rows(made, "/mcp")] == [
-            "starts when it is needed",
+            "starts when needed",
             "not used: switched off",
         ]
 
@@ -345,7 +345,7 @@ def test_a_projects_servers_are_asked_about_once_by_content(tmp_path: Path) -> N
     configure(tmp_path, {"raw": RAW}, is_own=False)
     with session(tmp_path) as made:  # nobody is there
         events = say(made, call_reply("raw__echo", id="1"))
-        assert asked(events)[0].startswith("May these MCP servers of the project be started?")
+        assert asked(events)[0].startswith("Start these MCP servers of the project?")
         assert mcp_names(made) == []
         assert states(events)[-1] == "failed"
     with session(tmp_path) as made:
@@ -361,7 +361,7 @@ def test_a_projects_servers_are_asked_about_once_by_content(tmp_path: Path) -> N
     with session(tmp_path) as made:
         assert len(asked(say(made, answer=lambda _: Reply(yes=False)))) == 1
         assert mcp_names(made) == []
-        assert "you said no" in rows(made, "/mcp")[0][1]
+        assert "declined by you" in rows(made, "/mcp")[0][1]
     with session(tmp_path) as made:
         assert asked(say(made)) == []
         assert "starts" in rows(made, "/mcp allow")[0][1]
@@ -389,16 +389,16 @@ def test_what_does_not_fit_into_the_list_is_found_and_asked_about_as_itself(tmp_
     [
         ({}, "either “command” or “url”"),
         ({"command": "a", "url": "http://b"}, "either “command” or “url”"),
-        ({"command": "a", "args": "b"}, "“args” is a list of texts"),
-        ({"command": 1}, "something that is no text"),
-        ({"command": "a\0b"}, "something that is no text"),
-        ({"url": "file:///etc/passwd"}, "no address with http"),
-        ({"url": "http://a", "type": "sse"}, "gone from MCP"),
+        ({"command": "a", "args": "b"}, "“args” must be a list of texts"),
+        ({"command": 1}, "something that is not text"),
+        ({"command": "a\0b"}, "something that is not text"),
+        ({"url": "file:///etc/passwd"}, "must be an address that starts with http"),
+        ({"url": "http://a", "type": "sse"}, "no longer has the"),
         ({"command": "a", "env": {"A B": "c"}}, "is no name"),
-        ({"command": "a", "risk": "none"}, "“risk” is one of read"),
-        ({"command": "a", "network": ["a b"]}, "is no host name"),
+        ({"command": "a", "risk": "none"}, "“risk” must be one of read"),
+        ({"command": "a", "network": ["a b"]}, "is not a valid host name"),
         ({"command": "a", "timeout": 0}, "a number of seconds"),
-        ({"command": "${MISSING}"}, "there is no variable MISSING"),
+        ({"command": "${MISSING}"}, "the variable MISSING is not set"),
         ({"command": "a", "disabled": True}, "switched off"),
         ([], "a server is an object"),
     ],
@@ -463,7 +463,7 @@ def test_a_program_that_only_the_person_sees_is_told_with_what_to_do(
         assert why in rows(made, "/mcp")[0][1]
         assert any(why in text for text in warned)
         assert "it ended with code 9" in rows(made, "/mcp")[1][1]
-        with pytest.raises(UserError, match="Say /mcp restart NAME"):
+        with pytest.raises(UserError, match="Usage: /mcp restart NAME"):
             made.terminal.commands["/mcp"].run("restart")
 
 
@@ -472,7 +472,7 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
         (tmp_path / "data" / "mcp.json").write_text("{")
         events = say(made)
         warned = [str(event.what) for event in events if isinstance(event, Warned)]
-        assert "mcp.json counts for nothing: it is no JSON" in warned[0]
+        assert "mcp.json: it is not valid JSON" in warned[0]
 
 
 def test_outside_the_sandbox_and_with_a_way_out_every_call_is_asked_about(tmp_path: Path) -> None:
@@ -601,7 +601,7 @@ def test_stop_ends_a_call_and_its_program(tmp_path: Path) -> None:
 
         threading.Thread(target=stop, daemon=True).start()
         assert states(say(made, call_reply("raw__hang", id="1"))) == ["stopped"]
-        assert rows(made, "/mcp")[0][1] == "starts when it is needed"
+        assert rows(made, "/mcp")[0][1] == "starts when needed"
         made.model.replies.clear()
         assert states(say(made, call_reply("raw__echo", id="2"), line="b")) == ["done"]
 

@@ -181,7 +181,7 @@ def test_a_sign_in_that_comes_to_nothing_is_explained(
             urllib.request.urlopen(second, timeout=5)
         monkeypatch.setattr(oauth, "SIGN_IN_SECONDS", 1.0)
         link_in(body(made, "/mcp sign-in far"))
-        assert wait_until(lambda: lines[-1] == f"{failed}nobody signed in in time.")
+        assert wait_until(lambda: lines[-1] == f"{failed}the sign-in timed out.")
         assert kept(tmp_path) == []
         assert "There is no MCP server" in body(made, "/mcp sign-in other")
 

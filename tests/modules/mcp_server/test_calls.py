@@ -94,9 +94,9 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {"path": ["a"]}, "read_file.path must be of type string"),
     ("read_file", {}, "read_file needs 'path'"),
     ("undo", {"turn": "last"}, "undo.turn must be of type integer"),
-    ("undo", {"turn": 99}, "There is no turn 99"),
+    ("undo", {"turn": 99}, "No turn 99"),
     ("do_task", {"task": "  "}, "The task is empty"),
-    ("do_task", {"task": "Go"}, "There is no key"),
+    ("do_task", {"task": "Go"}, "No API key"),
 ]
 
 
@@ -288,12 +288,12 @@ def test_a_terminal_works_in_the_session_while_the_client_is_there(tmp_path: Pat
             assert "mcp: Create b.txt" in listed
             await asyncio.to_thread(onefold, "--resume", "-p", "/undo")
             assert not (project / "b.txt").exists()
-            assert "Nothing has changed" in text_of(await call(client, "diff"))
+            assert "No changes" in text_of(await call(client, "diff"))
             task = ("--offline", "--resume", "-p", "make d.txt with hello")
             await asyncio.to_thread(onefold, *task)
             await call(client, "create_file", path="c.txt", content="x\n")
             rows = text_of(await call(client, "undo_list")).splitlines()[2:]
-            assert [row.split()[1:3] for row in rows if "taken back" not in row] == [
+            assert [row.split()[1:3] for row in rows if "undone" not in row] == [
                 ["2", "d.txt"],
                 ["3", "c.txt"],
             ]

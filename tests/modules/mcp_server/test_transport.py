@@ -174,5 +174,5 @@ def test_a_missing_package_is_named_with_the_command_that_brings_it(
     for name in [name for name in sys.modules if name.startswith(("mcp.", "modules.mcp_server"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp", None)
-    with pytest.raises(UserError, match=r"package mcp, .*pip install -r "):
+    with pytest.raises(UserError, match=r"package mcp. Install it: .*pip install -r "):
         run(["mcp"], Translator("en", {}))

@@ -80,7 +80,7 @@ def test_an_offer_enters_the_memory_with_the_persons_yes_alone(tmp_path: Path) -
     with assembled_terminal(tmp_path, *[text_reply("ok")] * 2) as env:
         events = run_turn(env.terminal, "I like short answers. Make a file.")
         assert proposals(events) == [
-            "Remember “I like short answers” for later sessions? /remember keeps it."
+            "Remember “I like short answers” for later sessions? /remember saves it."
         ]
         assert remembered(env) == []
         (answer,) = run_turn(env.terminal, "/remember")
@@ -105,4 +105,4 @@ def test_without_an_offer_it_says_what_to_say(tmp_path: Path) -> None:
         (answer,) = run_turn(env.terminal, "/remember")
         assert isinstance(answer, CommandAnswered)
         assert isinstance(answer.card, TextCard)
-        assert str(answer.card.title) == "Say what to remember: /remember TEXT"
+        assert str(answer.card.title) == "Usage: /remember TEXT"

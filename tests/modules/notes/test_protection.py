@@ -175,7 +175,7 @@ def test_a_run_that_broke_it_is_put_back_where_nobody_says_yes(
         drive(env.terminal.run_line("go"), show)
         assert [one.risk for one in asked] == ([] if mode == "all" else ["protected"])
         assert all("do not touch: measured" in str(one.preview) for one in asked)
-        assert Warned(phrase("All that it did to the files was put back.")) in events
+        assert Warned(phrase("All its file changes were undone.")) in events
         assert (env.root / "pkg/a.txt").read_text() == TEXT
         (result,) = answers(env)
         assert result.state == "refused"

@@ -101,7 +101,7 @@ def test_none_takes_the_name_of_one_of_ours_and_the_persons_goes_first(tmp_path:
         (answer,) = say(made, "/status")
         assert isinstance(answer, CommandAnswered)
         assert help_rows(made)["/status"] == (
-            ".agents/commands/status.md is not used: /status is built in."
+            "Ignored .agents/commands/status.md: /status is a built-in command."
         )
         assert asked(say(made, "/tidy")) == 0
         assert said(made)[0].startswith("Mine: ")
@@ -162,14 +162,14 @@ def test_it_names_the_only_tools_and_a_model(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("---\ndescription: x\n", "its front matter has no second --- line"),
-        ("---\nfirst: 1\nnonsense\n---\ntext", "line 3 of its front matter is no “key: value”"),
-        ("---\na: b\n---\n", "it says nothing below its front matter"),
+        ("---\nfirst: 1\nnonsense\n---\ntext", "line 3 of its front matter is not “key: value”"),
+        ("---\na: b\n---\n", "it is empty below its front matter"),
     ],
 )
 def test_a_broken_one_says_what_is_wrong(tmp_path: Path, text: str, why: str) -> None:
     with assembled_terminal(tmp_path) as made:
         write(made.root, ".agents/commands/bad.md", text)
-        message = f".agents/commands/bad.md cannot be used: {why}."
+        message = f"Cannot use .agents/commands/bad.md: {why}."
         assert help_rows(made)["/bad"] == message
         (answer,) = say(made, "/bad")
         assert isinstance(answer, CommandAnswered)

@@ -205,7 +205,7 @@ def test_an_answer_that_is_none_is_said_to_be_none(answer: bytes | None) -> None
 
     with previewed(work) as made:
         status, _, body = made.get()
-        assert (status, b"port 8000 answered in a way" in body) == (502, True)
+        assert (status, b"program on port 8000 sent an answer" in body) == (502, True)
 
 
 def test_bodies_of_every_kind_pass_on_one_connection() -> None:

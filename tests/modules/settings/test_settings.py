@@ -86,21 +86,21 @@ def test_what_is_kept_holds_from_the_next_start_on(
     settings = command(tmp_path, KEPT)
     shown = said(settings, f"{name} {text}")
     assert shown.startswith(f"{name} = ")
-    assert shown.endswith("from the next start on.")
+    assert shown.endswith("after a restart.")
     assert getattr(again(tmp_path), name) == value
     text = (tmp_path / "config.toml").read_text(encoding="utf-8")
     assert text.startswith('# mine\nmodel = "x"  # why\n')
     assert text.endswith('\n[models."a b"]\nwindow = 9000\n')
     assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
-    assert told(settings, name)["From"] == ("default",)
-    assert told(settings, name)["From the next start on"]
-    assert "the default again" in said(settings, f"reset {name}")
+    assert told(settings, name)["Source"] == ("default",)
+    assert told(settings, name)["After a restart"]
+    assert "default restored" in said(settings, f"reset {name}")
     assert (tmp_path / "config.toml").read_text(encoding="utf-8") == KEPT
 
 
 def test_what_wins_over_the_file_is_said(tmp_path: Path) -> None:
     settings = command(tmp_path, ONEFOLD_RETRIES="3")
-    assert "ONEFOLD_RETRIES in the environment wins" in said(settings, "retries 9")
+    assert "ONEFOLD_RETRIES in the environment overrides" in said(settings, "retries 9")
     assert again(tmp_path).retries == 9
 
 
@@ -109,10 +109,10 @@ def test_what_wins_over_the_file_is_said(tmp_path: Path) -> None:
     [
         ("memory_mb 3", ["memory_mb", "3", "from 64"]),
         ("step_limt 3", ["step_limt", "Did you mean step_limit?"]),
-        ("reset nothing", ["There is no setting nothing"]),
+        ("reset nothing", ["Unknown setting nothing"]),
         ("models x", ["models is a table", "config.toml"]),
         ("reset prices", ["prices is a table"]),
-        ("data_dir /tmp", ["There is no setting data_dir"]),
+        ("data_dir /tmp", ["Unknown setting data_dir"]),
         ("deepseek_api_key sk-1", ["would stay in the history", "config.toml"]),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_file_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:
     settings = command(tmp_path)
     (tmp_path / "config.toml").write_text("model = \n")
     for argument in ("", "step_limit 3", "reset step_limit"):
-        with pytest.raises(UserError, match=r"config.toml cannot be read"):
+        with pytest.raises(UserError, match=r"Cannot read .*config.toml"):
             settings.settings(argument)
     assert (tmp_path / "config.toml").read_text() == "model = \n"
 

@@ -68,7 +68,7 @@ def left_out(one: AssembledTerminal, request: int) -> list[bool]:
 
 def told(events: Sequence[Event]) -> list[str]:
     said = [str(event.what) for event in events if isinstance(event, Informed)]
-    return [what for what in said if "no longer sent" in what]
+    return [what for what in said if "No longer sending" in what]
 
 
 def breaks(one: AssembledTerminal) -> list[Any]:
@@ -87,7 +87,7 @@ def test_old_answers_are_left_out_in_one_block_that_is_named(tmp_path: Path) -> 
         assert break_["reason"] == "masked"
         assert break_["tokens"] > 0
         (notice, *_) = told(events)
-        assert notice.startswith("5 old tool answers are no longer sent")
+        assert notice.startswith("No longer sending 5 old tool results")
         assert "$" in notice
         assert "(¥" in notice
         for request in one.model.requests:
@@ -111,7 +111,7 @@ def test_the_cause_is_named_where_the_prompt_is_shown(tmp_path: Path) -> None:
     assert isinstance(answer, CommandAnswered)
     assert isinstance(answer.card, TableCard)
     causes = [" ".join(map(str, row)) for row in answer.card.rows]
-    assert [n for n, row in enumerate(causes) if "old tool answers were left out" in row]
+    assert [n for n, row in enumerate(causes) if "old tool results were dropped" in row]
 
 
 def test_all_of_such_an_answer_can_be_read(tmp_path: Path) -> None:

@@ -125,11 +125,11 @@ def test_what_a_task_cost_before_it_was_left_counts_against_its_cap(tmp_path: Pa
 def test_a_cap_is_changed_by_a_command(tmp_path: Path) -> None:
     done = costing(text_reply("Done."), 0.03)
     with spending(tmp_path, plan(0.03, 1), plan(0.03, 2), done, done, task_budget=0.01) as one:
-        assert rows_of(run_turn(one.terminal, "/budget $1"))["A task"] == "$1"
-        assert rows_of(run_turn(one.terminal, "/budget day 2"))["A day"] == "$2"
+        assert rows_of(run_turn(one.terminal, "/budget $1"))["Per task"] == "$1"
+        assert rows_of(run_turn(one.terminal, "/budget day 2"))["Per day"] == "$2"
         assert end_of(run_turn(one.terminal, "plan")).why == "done"
         for none in ("off", "0"):
-            assert rows_of(run_turn(one.terminal, f"/budget {none}"))["A task"] == "no cap"
+            assert rows_of(run_turn(one.terminal, f"/budget {none}"))["Per task"] == "no limit"
         for wrong in ("much", "-1", "nan", "inf", "day", "1 2", "9999999"):
             (answer,) = run_turn(one.terminal, f"/budget {wrong}")
             assert isinstance(answer, CommandAnswered)
@@ -207,7 +207,7 @@ def test_spending_that_cannot_be_kept_is_told_once_and_still_counts(tmp_path: Pa
         (tmp_path / "data" / "spending").write_text("in the way")
         events = run_turn(one.terminal, "plan")
         assert end_of(events).why == "budget"
-        told = [what for what in warnings(events) if "cannot be kept for other" in what]
+        told = [what for what in warnings(events) if "Cannot save task costs for other" in what]
         assert len(told) == 1
 
 
@@ -215,7 +215,7 @@ def test_a_model_without_a_price_keeps_no_cap_and_that_is_said_once(tmp_path: Pa
     replies = [text_reply("a"), text_reply("b")]
     with spending(tmp_path, *replies, tariff=None, task_budget=0.05) as one:
         first, second = run_turn(one.terminal, "a"), run_turn(one.terminal, "b")
-        assert [what for what in warnings(first) if "kept with scripted: " in what]
+        assert [what for what in warnings(first) if "do not work with scripted: " in what]
         assert warnings(second) == []
     with spending(tmp_path, text_reply("a"), tariff=None) as one:
         assert warnings(run_turn(one.terminal, "a")) == []
@@ -274,14 +274,16 @@ def test_a_dear_task_shows_a_range_by_past_ones_and_the_dear_hours(tmp_path: Pat
         before = [notices(run_turn(one.terminal, "go")) for _ in range(5)]
         assert before == [[]] * 5  # too little is known
         (notice,) = notices(run_turn(one.terminal, "go"))
-        assert "By the last 5 tasks here, this one may cost $0.2 to $0.4 (¥1.3 to ¥2.7)." in notice
+        assert (
+            "Estimated cost of this task: $0.2 to $0.4 (¥1.3 to ¥2.7) (based on the last 5 tasks)."
+        ) in notice
         assert "Peak hours" not in notice
     clock.now = DEAR
     replies = [costing(text_reply("x"), 0.2)]
     with spending(tmp_path, *replies, clock=clock, task_budget=0.5) as one:
         (notice,) = notices(run_turn(one.terminal, "go"))
         assert "$0.4 to $1" in notice
-        assert "more than its budget" in notice
+        assert "exceed the budget" in notice
         assert "2 times the price; “/when off-peak”" in notice
 
 

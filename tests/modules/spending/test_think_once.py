@@ -89,16 +89,16 @@ def keep(one: AssembledTerminal, way: Way, dollars: float, thought: int = 0) -> 
 
 def test_a_switch_says_what_it_costs_before_it_is_made(tmp_path: Path) -> None:
     with session(tmp_path, used(text_reply("a"), 10_000)) as one:
-        assert "read anew" not in body_of(one, "/think")
-        assert "read anew" not in body_of(one, "/fast")
+        assert "read again" not in body_of(one, "/think")
+        assert "read again" not in body_of(one, "/fast")
         run_turn(one.terminal, "read it")
         told = body_of(one, "/think")
         # 10,100 tokens at 0.147 dollars and 0.98 yuan for a million more than from the cache
-        assert told.startswith("10,100 tokens of this conversation are read anew: ")
+        assert told.startswith("10,100 tokens of this conversation are read again, uncached: ")
         assert "$0.001485 (¥0.009898) more." in told
-        assert "It thinks at the first call, then acts fast: about $" in told
-        assert "assumed, nothing measured yet" in told
-        assert "read anew" not in body_of(one, "/fast")
+        assert "Thinking first, then fast: about $" in told
+        assert "estimated; measured after" in told
+        assert "read again" not in body_of(one, "/fast")
         assert len(one.model.requests) == 1
 
 
@@ -117,8 +117,8 @@ def test_what_was_read_in_a_mode_is_not_lost_to_it(tmp_path: Path) -> None:
         run_turn(one.terminal, "and now?")
         assert one.model.efforts == ["", "usual", ""]
         rows = rows_of(one)
-        assert rows["Requests, fast"].startswith("2: in 20,500, of that 0 from the cache; $")
-        assert rows["Requests, thinking"].startswith("1: in 10,200, ")
+        assert rows["Requests, fast"].startswith("2: input 20,500 (0 cached); $")
+        assert rows["Requests, thinking"].startswith("1: input 10,200 ")
 
 
 def test_what_was_read_is_known_when_the_session_goes_on_elsewhere(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_first_task_goes_once_by_what_is_assumed_and_that_is_said(tmp_path: 
         one.terminal.mode = "think"
         events = run_turn(one.terminal, "find the bug in the parser and mend it")
         assert one.model.efforts == ["usual", ""]
-        assert "assumed, nothing measured yet" in notices(events)
+        assert "estimated; measured after" in notices(events)
         assert ThoughtKept("I think.") in events
 
 
@@ -148,8 +148,8 @@ def test_the_way_that_was_measured_to_be_cheaper_is_taken(tmp_path: Path) -> Non
         one.terminal.mode = "think"
         events = run_turn(one.terminal, "find the bug in the parser and mend it")
         assert one.model.efforts == ["low"] * 4
-        assert "low effort throughout, which is cheaper" in notices(events)
-        assert "by the last 3" in notices(events)
+        assert "Low-effort thinking throughout is cheaper" in notices(events)
+        assert "last 3 tasks" in notices(events)
         assert not any(isinstance(event, ThoughtKept) for event in events)
         history = one.terminal.history
         assert [r.effort for _, r in history.records if isinstance(r, Assistant)] == ["low"] * 4
@@ -161,7 +161,7 @@ def test_the_way_that_was_measured_to_be_cheaper_is_taken(tmp_path: Path) -> Non
 
 
 def test_a_conversation_that_is_long_already_can_make_the_other_way_cheaper(tmp_path: Path) -> None:
-    """Low effort costs less for itself, but would have all of the conversation read anew."""
+    """Low effort costs less for itself, but would have all of the conversation read again."""
     replies = [
         *(step(1, 60_000, thought=500), used(text_reply("a"), 60_700)),
         *(step(2, 61_000, thought=500), used(text_reply("b"), 61_700)),
@@ -194,7 +194,7 @@ def test_what_a_task_cost_its_way_is_kept(tmp_path: Path) -> None:
         # the first call missed what the fast one had read, the second a part of the call before
         assert second.read_again == 10_100 + 300
         rows = rows_of(one)
-        assert "assumed, nothing measured yet" in rows["Low effort throughout"]
+        assert "estimated; measured after" in rows["Low effort throughout"]
 
 
 @pytest.mark.parametrize("change", [{"thinks_by": "adaptive"}, {"reasoning_effort": False}])

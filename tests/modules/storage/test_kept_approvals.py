@@ -172,7 +172,7 @@ def test_an_answer_cannot_make_it_last_for_more_than_was_asked(
     with assembled_terminal(tmp_path, run("echo one"), text_reply("ok")) as house:
         asking(house)
         asked = answers(house, "go", reply, Reply(yes=False))
-        assert "it cannot last" in str(asked[1].why)
+        assert "only for this call or this session" in str(asked[1].why)
         assert KeptApprovals(house.data.approvals).all() == ()
 
 

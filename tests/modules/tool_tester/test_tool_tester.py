@@ -110,11 +110,11 @@ def test_a_call_is_read_in_every_form(tools: Toolbox, text: str, protocol: str) 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("hello", "No call of a tool was found"),
-        ("[1, 2]", "No call of a tool was found"),
-        ("{}", "No call of a tool was found"),
+        ("hello", "No tool call found"),
+        ("[1, 2]", "No tool call found"),
+        ("{}", "No tool call found"),
         (f"A call looks like this: <tool_call>{CALL}</tool_call> Do you see?", "No call"),
-        ("<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"pa", "nothing of it would"),
+        ("<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"pa", "so it would not"),
     ],
 )  # fmt: skip
 def test_a_text_that_would_run_nothing_says_so(tools: Toolbox, text: str, reason: str) -> None:
@@ -195,13 +195,13 @@ def test_a_dialogue_keeps_cases_and_all_run_again(terminal: Terminal, project: P
     enter("read_file", seen="exact text")
     shown = {"name": "run_command", "arguments": {"command": "pwd; date +%T; rm -rf x"}}
     enter(json.dumps(shown), seen="What the model reads")
-    enter("save where and when", seen="Kept as the case where and when.")
-    enter("project", seen="Runs are in the project now")
+    enter("save where and when", seen="Saved as case where and when.")
+    enter("project", seen="Now running in the project")
     enter("<tool_call>", seen="An empty line ends the text")
     enter(json.dumps(WRITE), "</tool_call>", "", seen="Created a.txt")
     assert (project / "a.txt").exists()
-    enter("save ../../evil", seen="A case has a name of letters")
-    enter("save write", seen="Kept as the case write.")
+    enter("save ../../evil", seen="Case names can contain letters")
+    enter("save write", seen="Saved as case write.")
     enter("undo", seen="removed  a.txt")
     online = {"name": "run_command", "arguments": {"command": "echo hi", "network": True}}
     enter(json.dumps(online), seen="n no")

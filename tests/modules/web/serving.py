@@ -196,7 +196,7 @@ class Page:
 class Forks(Feature):
     """The command of `modules.fork`: the server itself does it."""
 
-    @command("/fork [TURN]", "Go on from the end of a turn in a new session.", leads_to="copy")
+    @command("/fork [TURN]", "Continue from the end of a turn in a new session.", leads_to="copy")
     def fork(self, rest: str) -> Card:
         raise AssertionError(f"/fork {rest} came to a session")
 

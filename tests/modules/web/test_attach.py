@@ -69,7 +69,7 @@ def test_the_terminal_and_the_page_see_the_same_session(
 def test_without_a_server_it_says_what_to_do(
     served: RunningServer, type_in: Callable[[str], None]
 ) -> None:
-    with pytest.raises(UserError, match="No Onefold serves on port 1"):
+    with pytest.raises(UserError, match="No Onefold server on port 1"):
         attach(served.data, 1, Translator.of("en"))
 
 
@@ -120,7 +120,7 @@ def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
             terminal.wait_for_text("Cache hits")
             assert page.wait_for("CommandAnswered")["command"] == "/cost"
             terminal.press("one more", "Enter")
-            terminal.wait_for_text("It waits until the task is over.")
+            terminal.wait_for_text("Waiting for the task to finish.")
             assert page.wait_for("state", running=True)["queue"] or page.wait_for("state")["queue"]
             gate.set()
             terminal.see_prompt_after("more")
@@ -151,7 +151,7 @@ def test_a_paste_in_the_attached_terminal_is_one_message_once(
             terminal.tmux("paste-buffer", brackets)
             terminal.wait_for_text("› first line\n  second line\n  third line")
             terminal.press("Enter")
-            terminal.wait_for_text("It waits until the task is over.")
+            terminal.wait_for_text("Waiting for the task to finish.")
             gate.set()
             terminal.see_prompt_after("one answer")
             terminal.press("/history", "Enter")
@@ -177,12 +177,12 @@ def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_e
             join(terminal, served)
             terminal.wait_for_text("begun")
             terminal.press("do thi", "Enter")
-            terminal.wait_for_text("It waits until the task is over.")
+            terminal.wait_for_text("Waiting for the task to finish.")
             page.call("send", session=session, cmd="c2", text="and that")
             terminal.press("hulf", "Left", "Left", "BSpace", "a")
             terminal.wait_for_text("› half")
             terminal.press(key)
-            terminal.wait_for_text("never sent")
+            terminal.wait_for_text("Not sent yet")
             terminal.wait_for_text("› do thi\n  and that\n  half")
             assert len(server.registry.open(session).snapshot.state()["queue"]) == 2
             terminal.press("Up", "Up", "End", "s")
@@ -265,7 +265,7 @@ def test_what_waits_stands_in_the_line_again_when_nothing_was_sent(
             join(terminal, served)
             terminal.wait_for_text("› do that")
             terminal.press("C-u", "/resume", "Enter")
-            told = "There is no other session in this project."
+            told = "No other sessions in this project."
             terminal.wait_for_text(told)
             terminal.wait_for(lambda screen: "› do that" in screen.partition(told)[2])
 
@@ -289,8 +289,8 @@ def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
             join(terminal, served)
             terminal.wait_for_text("other · thinks once · project · read-only")
             terminal.press("/clear", "Enter")
-            terminal.wait_for_text("A new session.")
-            assert "first" not in terminal.see_prompt_after("A new session.")
+            terminal.wait_for_text("New session started.")
+            assert "first" not in terminal.see_prompt_after("New session started.")
             terminal.wait_for_text("other · thinks once · project · read-only")
             terminal.press("hello", "Enter")
             terminal.see_prompt_after("fine")
@@ -324,7 +324,7 @@ def test_the_attached_terminal_chooses_among_sessions_by_number(
             terminal.press("/resume", "Enter")
             terminal.see_prompt_after("the first talk")
             terminal.press("/resume 1", "Enter")
-            terminal.wait_for_text("goes on, turns: 1.")
+            terminal.wait_for_text("(1 turn).")
 
 
 def free_port(
@@ -356,11 +356,11 @@ def test_the_attached_terminal_outlives_a_restart_of_the_server(
     port, options = free_port(tmp_path, mode, monkeypatch)
     with started(tmp_path, *options):
         attach_and_work(terminal, tmp_path / "data", port)
-    terminal.wait_for_text("The connection broke; trying again.")
+    terminal.wait_for_text("Connection lost. Reconnecting.")
     terminal.press("make b.txt with two", "Enter")
-    terminal.wait_for_text("No Onefold serves on port")
+    terminal.wait_for_text("No Onefold server on port")
     with started(tmp_path, *options):
-        terminal.wait_for_text("Connected again.")
+        terminal.wait_for_text("Reconnected.")
         terminal.press("Enter")  # what could not be sent stands there again
         terminal.see_prompt_after("b.txt is made")
 
@@ -382,7 +382,7 @@ def test_enter_sends_the_line_while_the_prompt_gives_way_to_what_is_told(
         attach_and_work(terminal, tmp_path / "data", port, held)
         terminal.press("make b.txt with two")
         terminal.wait_for_text("› make b.txt with two")
-    terminal.wait_for_text("The connection broke; trying again.")
+    terminal.wait_for_text("Connection lost. Reconnecting.")
     with started(tmp_path, *options):
         terminal.press("Enter")
         door.touch()
@@ -403,7 +403,7 @@ def test_what_a_new_server_did_before_it_was_listened_to_is_shown(
     )
     with started(tmp_path, *options):
         attach_and_work(terminal, tmp_path / "data", port, held)
-    terminal.wait_for_text("The connection broke; trying again.")
+    terminal.wait_for_text("Connection lost. Reconnecting.")
     with started(tmp_path, *options):
         terminal.press("make b.txt with two", "Enter")
         assert wait_until(lambda: (tmp_path / "project" / "b.txt").exists(), TIMEOUT_SECONDS)
@@ -422,9 +422,9 @@ def test_a_session_without_a_word_goes_on_as_another_after_a_restart(
         terminal.wait_for_text("›")
         terminal.press("make a.txt with one")
         terminal.wait_for_text("› make a.txt with one")
-    terminal.wait_for_text("The connection broke; trying again.")
+    terminal.wait_for_text("Connection lost. Reconnecting.")
     with started(tmp_path, *options):
-        terminal.wait_for_text("Connected again.")
+        terminal.wait_for_text("Reconnected.")
         terminal.press("Enter")
         terminal.see_prompt_after("a.txt is made")
 
@@ -466,9 +466,9 @@ def test_the_prompt_comes_back_when_the_server_was_killed_in_the_midst_of_a_turn
         terminal.wait_for_text("›")
         terminal.press("run slow.py", "Enter")
         terminal.wait_for_text("Run python3 slow.py")
-    terminal.wait_for_text("The connection broke; trying again.")
+    terminal.wait_for_text("Connection lost. Reconnecting.")
     with started(tmp_path, *options):
-        terminal.see_prompt_after("Connected again.")
+        terminal.see_prompt_after("Reconnected.")
         terminal.press("make b.txt with two", "Enter")
         terminal.see_prompt_after("b.txt is made")
 
@@ -626,4 +626,4 @@ def test_the_attached_terminal_says_what_holds(serve: Serve, terminal: Terminal)
             page.call("send", session=session, cmd="c1", text="/think")
             terminal.wait_for_text("thinks once · project · guarded")
             terminal.press("C-c")
-            terminal.wait_for_text("Ctrl-C again leaves")
+            terminal.wait_for_text("Press Ctrl-C again to quit")

@@ -281,7 +281,7 @@ def test_nothing_is_taken_back_while_a_task_runs(serve: Serve) -> None:
             for path, body in (("/take-back", part), ("/undo", {"what": "call", "number": 1})):
                 refused = talk.ask("POST", path, body)
                 assert (refused.status, refused.json["code"]) == (409, "busy")
-                assert refused.json["error"] == "A task runs; wait for it, or stop it."
+                assert refused.json["error"] == "A task is running. Wait for it, or stop it."
             assert talk.ask("POST", "/accept", part).status == 200
             gate.set()
             page.wait_for("state", running=False)
@@ -375,9 +375,9 @@ def test_the_attached_terminal_shows_what_the_page_takes_back(
         terminal.wait_for_text("two")
         terminal.wait_for_text("›")
         talk.ask("POST", "/undo", {"what": "call", "number": 1})
-        terminal.wait_for_text("Took back call 1 (turn 1); /redo brings it again")
+        terminal.wait_for_text("Undid call 1 (turn 1); /redo restores it")
         terminal.press("/redo call 1", "Enter")
-        terminal.wait_for_text("What call 1 (turn 1) did is there again")
+        terminal.wait_for_text("Restored call 1 (turn 1)")
     assert talk.text() == NEW
 
 

@@ -120,7 +120,7 @@ def test_it_outlives_a_terminal_that_it_was_told_to_outlive(
     ("options", "said"),
     [
         (["--host", "0.0.0.0"], "add --allow-remote"),
-        (["--host", "no.such.host.invalid", "--allow-remote"], "There is no address"),
+        (["--host", "no.such.host.invalid", "--allow-remote"], "This machine has no address"),
         (["--port", "99999"], "from 0 to 65535"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_port_in_use_is_said(tmp_path: Path) -> None:
             command(tmp_path, "--port", port), capture_output=True, text=True, timeout=PATIENCE
         )
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"Port {port} on 127.0.0.1 cannot be had" in done.stderr
+    assert f"Cannot use port {port} on 127.0.0.1" in done.stderr
 
 
 def login(link: str) -> str:

@@ -393,10 +393,10 @@ def test_only_what_leaves_the_talk_alone_runs_beside_a_turn(serve: Serve) -> Non
             answered = page.wait_for("CommandAnswered")
             assert (answered["command"], answered["ok"]) == (name, True)
             if name == "/think":
-                assert "from the next task" in answered["card"]["body"]["template"]
+                assert "with the next task" in answered["card"]["body"]["template"]
         for number, name in enumerate(("/compact", "/undo", "/rewind 1")):
             refused = page.call("command", session=session, cmd=f"r{number}", line=name)
-            assert refused["error"] == f"{name.split()[0]} has to wait: a task runs."
+            assert refused["error"] == f"{name.split()[0]} has to wait: a task is running."
         gate.set()
         page.wait_for("state", running=False)
         assert page.state["mode"] == "think"

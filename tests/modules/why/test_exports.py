@@ -83,7 +83,7 @@ def test_an_export_replaces_no_file_and_says_where_it_went(tmp_path: Path) -> No
         event = answer(env, "/why --agent-trace trace.json")
         assert [change.path for change in event.changes] == ["trace.json"]
         assert "exists already" in refusal(env, "/why --agent-trace trace.json")
-        assert "Say of which line" in refusal(env, "/why --agent-trace")
+        assert "Usage: /why" in refusal(env, "/why --agent-trace")
 
 
 def test_a_name_that_is_no_utf8_is_exported_as_far_as_it_can_be_written(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_file_tells_all_its_origins_and_a_range_those_of_its_lines(tmp_path: P
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("/why", "Say of which line"),
+        ("/why", "Usage: /why"),
         ("/why nowhere.py:3", "There is no file nowhere.py"),
         ("/why app.py:7", "app.py has 6 lines"),
         ("/why app.py:4-2", "Lines count from 1"),
@@ -164,7 +164,7 @@ def test_a_new_start_and_a_session_that_is_gone_tell_what_they_can(tmp_path: Pat
     with assembled_terminal(tmp_path) as env:
         (origin,) = card(env, "/why app.py:2").origins
         assert (origin.session, origin.turn, origin.asked) == (first, 1, "")
-        assert "not kept any more" in card_text(card(env, "/why app.py:2"), Translator("en", {}))
+        assert "no longer kept" in card_text(card(env, "/why app.py:2"), Translator("en", {}))
 
 
 def test_nothing_is_read_and_nothing_kept_until_it_is_asked(tmp_path: Path) -> None:

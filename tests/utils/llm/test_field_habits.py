@@ -315,7 +315,7 @@ TOLD: dict[str, tuple[Respond, str, str]] = {
     "MiniMax's key": (
         lambda _: plain(raw({"base_resp": {"status_code": 1004, "status_msg": "login fail"}})),
         "key",
-        "does not accept the API key",
+        "rejected the API key",
     ),
     "OpenAI's quota": (
         refusing(wrapped("You exceeded your quota.", type="insufficient_quota"), 429),
@@ -334,22 +334,22 @@ TOLD: dict[str, tuple[Respond, str, str]] = {
         "balance",
         "is used up",
     ),
-    "Azure's filter": (refusing(wrapped(FILTER, code="content_filter")), "model", "refuses this"),
+    "Azure's filter": (refusing(wrapped(FILTER, code="content_filter")), "model", "refused"),
     "DashScope's filter": (
         refusing(wrapped("Input data may contain inappropriate content.", code="x")),
         "model",
-        "refuses this",
+        "refused",
     ),
-    "GLM's filter": (of({"content": "I"}, finish="sensitive"), "model", "refuses this"),
+    "GLM's filter": (of({"content": "I"}, finish="sensitive"), "model", "refused"),
     "Gemini's filter": (
         of({"content": "I"}, finish="content_filter: PROHIBITED_CONTENT"),
         "model",
-        "refuses this",
+        "refused",
     ),
     "OpenAI's refusal": (
         of({"refusal": "I can't "}, {"refusal": "help with that."}, finish="stop"),
         "model",
-        "refuses this: I can't help with that.",
+        "refused: I can't help with that.",
     ),
     "Groq's tokens a minute": (
         refusing(
@@ -423,7 +423,7 @@ TOLD: dict[str, tuple[Respond, str, str]] = {
     "a page of a proxy": (
         lambda _: page("502 Bad Gateway", "text/html"),
         "model",
-        "is in trouble: 502 Bad Gateway",
+        "has a server error: 502 Bad Gateway",
     ),
     "a text in a stream": (
         lambda _: plain(b"upstream connect error"),
@@ -460,7 +460,7 @@ TOLD: dict[str, tuple[Respond, str, str]] = {
             [raw({"choices": [{"delta": {"content": "All"}, "finish_reason": "null"}]})]
         ),
         "model",
-        "broke off",
+        "ended early",
     ),
     "a call that is never whole": (
         of({"content": "Now"}, finish="function_call_filter: MALFORMED_FUNCTION_CALL"),
@@ -470,7 +470,7 @@ TOLD: dict[str, tuple[Respond, str, str]] = {
     "an object nested without end": (
         lambda _: plain(b'data: {"choices": ' + b"[" * 60_000 + b"\n\n"),
         "model",
-        "broke off",
+        "ended early",
     ),
 }
 

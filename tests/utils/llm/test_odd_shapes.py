@@ -132,7 +132,7 @@ SHAPES: dict[str, Respond] = {
     "a name in quotes": named('"create_file"'),
     "a name with an end tag": named("create_file</function>"),
     "life told as data": with_first(b"data: ping\n\n", b"data: : keep-alive\n\n"),
-    "data that is no object": with_first(b"data: null\n\n", b"data: []\n\n", b'data: ""\n\n'),
+    "data that must be an object": with_first(b"data: null\n\n", b"data: []\n\n", b'data: ""\n\n'),
     "DONE without brackets": lambda asked: streamed_response(
         [*default_events(asked)[:-1], b"data: DONE\n\n"]
     ),

@@ -213,7 +213,7 @@ HABITS: dict[str, Respond] = {
     "error is an empty list": wrapped(lambda whole: {"errors": [], "error": [], **whole}),
     "the second choice first": two_choices,
     "everything else is missing": with_event(without_the_rest),
-    "another model and id each time": with_event(
+    "different model and id each time": with_event(
         lambda e: e.update(model=str(id(e)), id=str(id(e)), created=-1)
     ),
     "empty texts everywhere": with_delta(content="", reasoning_content="", refusal="", role=""),

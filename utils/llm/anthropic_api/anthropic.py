@@ -106,8 +106,7 @@ def _not_installed() -> ModelError:
     return ModelError(
         "request",
         phrase(
-            "Claude is asked through the package anthropic, which is not installed. Install it: "
-            "{command}",
+            "Claude needs the package anthropic. Install it: {command}",
             command=command,
         ),
     )

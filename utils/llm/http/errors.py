@@ -117,7 +117,7 @@ class ServerErrors:
 
     def no_api(self, status: int) -> RequestFailed:
         error_message = phrase(
-            "{host} answers, but there is no {api} API (HTTP {status}). Check {setting}.",
+            "{host} answers, but has no {api} API (HTTP {status}). Check {setting}.",
             host=self._host,
             api=self._account.api,
             setting=self._account.url_name,
@@ -139,7 +139,7 @@ class ServerErrors:
             return self._bad_key(401, message)
         elif status in (400, 422):
             error_message = phrase(
-                "{host} broke the reply off: {message}",
+                "{host} ended the reply early: {message}",
                 host=self._host,
                 message=self._clean(message),
             )
@@ -152,7 +152,7 @@ class ServerErrors:
 
     def unreachable(self, reason: str) -> RequestFailed:
         error_message = phrase(
-            "{host} cannot be reached ({reason}). Check the network, or {setting}.",
+            "Cannot reach {host} ({reason}). Check the network, or {setting}.",
             host=self._host,
             setting=self._account.url_name,
             reason=self._clean(reason),
@@ -163,27 +163,27 @@ class ServerErrors:
         host, told = self._host, self._clean(reason)
         if "certificate" in reason:
             error_message = phrase(
-                "There is no secure connection to {host}: {reason}. If the server is your own, set "
-                "SSL_CERT_FILE to the file of its certificate, or of who signed it.",
+                "Cannot connect securely to {host}: {reason}. If the server is your own, set "
+                "SSL_CERT_FILE to its certificate or its issuer's.",
                 host=host,
                 reason=told,
             )
         elif re.search(r"wrong.version.number|http.request|record.layer", reason, re.IGNORECASE):
             error_message = phrase(
-                "There is no secure connection to {host}: {reason}. Perhaps it speaks http:// "
-                "there, without encryption; check {setting}.",
+                "Cannot connect securely to {host}: {reason}. The server may use unencrypted "
+                "http://; check {setting}.",
                 host=host,
                 reason=told,
                 setting=self._account.url_name,
             )
         else:
             error_message = phrase(
-                "There is no secure connection to {host}: {reason}", host=host, reason=told
+                "Cannot connect securely to {host}: {reason}", host=host, reason=told
             )
         return RequestFailed("network", error_message)
 
     def connection_lost(self) -> RequestFailed:
-        error_message = phrase("The connection to {host} broke.", host=self._host)
+        error_message = phrase("Lost the connection to {host}.", host=self._host)
         return RequestFailed("network", error_message, "server")
 
     def idle_timeout(self, seconds: float) -> RequestFailed:
@@ -197,18 +197,16 @@ class ServerErrors:
         host = self._host
         match measure:
             case "size":
-                error_message = phrase(
-                    "{host} sent far more than a reply can have, without end.", host=host
-                )
+                error_message = phrase("{host} sent an endless reply.", host=host)
             case "progress":
                 error_message = phrase(
-                    "The reply of {host} got no further for {seconds} seconds, so it was given up.",
+                    "Timed out: the reply of {host} made no progress for {seconds} seconds.",
                     host=host,
                     seconds=round(limits.progress_seconds),
                 )
             case "seconds":
                 error_message = phrase(
-                    "The reply of {host} did not end in {hours} hours, so it was given up.",
+                    "Timed out: the reply of {host} did not end within {hours} hours.",
                     host=host,
                     hours=round(limits.seconds / 3600),
                 )
@@ -235,8 +233,8 @@ class ServerErrors:
             return RequestFailed("request", error_message)
         if _NO_TOOLS_WORDS.search(message):
             error_message = phrase(
-                "{host} does not let {model} call tools, which Onefold needs: {message} "
-                "Choose another model.",
+                "{model} on {host} cannot call tools, which Onefold needs: {message} Choose "
+                "another model.",
                 host=self._host,
                 model=model,
                 message=self._clean(message),
@@ -249,7 +247,9 @@ class ServerErrors:
             error_message = self._no_key()
         elif status == 403:
             error_message = phrase(
-                "{host} forbids this: {message}", host=self._host, message=self._clean(message)
+                "{host} refused the request: {message}",
+                host=self._host,
+                message=self._clean(message),
             )
         else:
             error_message = self._refused_key()
@@ -258,9 +258,9 @@ class ServerErrors:
     def _no_key(self) -> Phrase:
         host, setting = self._host, self._account.key_name
         if not self._is_providers_own:
-            return phrase("{host} wants an API key. Set {setting}.", host=host, setting=setting)
+            return phrase("{host} needs an API key. Set {setting}.", host=host, setting=setting)
         return phrase(
-            "{host} wants an API key. Set {setting}; there is one at {page}",
+            "{host} needs an API key. Set {setting}; get a key at {page}",
             host=host,
             setting=setting,
             page=self._account.key_page,
@@ -271,14 +271,13 @@ class ServerErrors:
         key = "…" + self._key[-4:] if len(self._key) > 8 else "…"
         if not self._is_providers_own:
             return phrase(
-                "{host} does not accept the API key {key}. Check {setting}.",
+                "{host} rejected the API key {key}. Check {setting}.",
                 host=host,
                 key=key,
                 setting=setting,
             )
         return phrase(
-            "{host} does not accept the API key {key}. Check {setting}; "
-            "a new one is to be had at {page}",
+            "{host} rejected the API key {key}. Check {setting}; get a new key at {page}",
             host=host,
             key=key,
             setting=setting,
@@ -306,8 +305,7 @@ class ServerErrors:
         kind: ErrorKind = "rate" if status == 429 else "server"
         if after is not None and after > _DAY_SECONDS:
             error_message = phrase(
-                "{host} wants a pause of {days} days before the next try, which is too long to "
-                "wait for: {message}",
+                "{host} asks to wait {days} days before retrying: {message}",
                 host=self._host,
                 days=round(min(after / _DAY_SECONDS, _MOST_DAYS)),
                 message=self._clean(message) or f"HTTP {status}",
@@ -321,7 +319,7 @@ class ServerErrors:
             )
         else:
             error_message = phrase(
-                "{host} is in trouble: {message}",
+                "{host} has a server error: {message}",
                 host=self._host,
                 message=self._clean(message) or f"HTTP {status}",
             )

@@ -55,13 +55,13 @@ class StreamError(Exception):
 
 def content_blocked() -> RequestFailed:
     error_message = phrase(
-        "The model's provider refuses this content. Word it differently, or go back with /rewind."
+        "The model's provider refused this content. Rephrase it, or go back with /rewind."
     )
     return RequestFailed("content", error_message)
 
 
 def broken_reply() -> RequestFailed:
-    return RequestFailed("reply", phrase("The reply broke off before its end."), "server")
+    return RequestFailed("reply", phrase("The reply ended early."), "server")
 
 
 def filtered_reply() -> RequestFailed:
@@ -73,14 +73,14 @@ def refused_reply(explanation: str) -> RequestFailed:
     if not explanation:
         return content_blocked()
     error_message = phrase(
-        "The model refuses this: {why} Word it differently, or go back with /rewind.",
+        "The model refused: {why} Rephrase it, or go back with /rewind.",
         why=" ".join(CONTROL.sub(" ", explanation).split())[:MAX_MESSAGE_LENGTH],
     )
     return RequestFailed("content", error_message)
 
 
 def overloaded() -> RequestFailed:
-    error_message = phrase("The model's server ran out of resources in the midst of the reply.")
+    error_message = phrase("The model's server ran out of resources during the reply.")
     return RequestFailed("server", error_message, "server")
 
 
@@ -100,7 +100,7 @@ def empty_reply(thought: str = "") -> RequestFailed:
 
 def too_many_calls(maximum: int) -> RequestFailed:
     error_message = phrase(
-        "The model made more than {n} calls in one reply, so none was run.", n=maximum
+        "The model made more than {n:,} calls in one reply. None was run.", n=maximum
     )
     return RequestFailed("reply", error_message, "reply")
 
@@ -114,7 +114,7 @@ def context_too_long() -> RequestFailed:
 
 def invalid_key(account: Account) -> RequestFailed:
     error_message = phrase(
-        "The API key contains characters that no key has. Copy it again to {setting}.",
+        "The API key contains invalid characters. Copy it again to {setting}.",
         setting=account.key_name,
     )
     return RequestFailed("key", error_message)
@@ -124,12 +124,12 @@ def window_too_small(window: int) -> Phrase:
     """Return the message about a window that not even a first request fits in."""
     if not window:
         return phrase(
-            "The model's window is too small for Onefold's instructions and tools. Start its "
+            "The context window is too small for Onefold's instructions and tools. Start the "
             "server with a larger one, or choose another model with /model."
         )
     return phrase(
-        "The model's window of {window} tokens is too small for Onefold's instructions and tools. "
-        "Start its server with a larger one, or choose another model with /model.",
+        "The context window of {window} tokens is too small for Onefold's instructions and "
+        "tools. Start the server with a larger one, or choose another model with /model.",
         window=f"{window:,}",
     )
 
@@ -137,9 +137,9 @@ def window_too_small(window: int) -> Phrase:
 def cut_silently(host: str, window: int) -> Phrase:
     """Return what to say of a server that leaves out without a word what does not fit."""
     return phrase(
-        "{host} leaves out, without saying so, what does not fit its window of about {window} "
-        "tokens, so the model forgot the beginning. Start the server with a larger window (Ollama: "
-        "OLLAMA_CONTEXT_LENGTH=32768); until then older turns are summed up.",
+        "{host} silently drops what exceeds its context window of about {window} tokens, so "
+        "the model forgot the beginning. Start the server with a larger window (Ollama: "
+        "OLLAMA_CONTEXT_LENGTH=32768); until then, older turns are summarized.",
         host=host,
         window=f"{window:,}",
     )

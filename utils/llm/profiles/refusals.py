@@ -430,17 +430,17 @@ def adaptation_notice(before: ServerProfile, after: ServerProfile, host: str) ->
     """Return the notice that the profile was adapted."""
     if after == replace(before, pictures=False):
         return phrase(
-            "{host} takes no pictures for this model; it is told their kind and size instead.",
+            "{host} does not accept pictures for this model. Sending their type and size instead.",
             host=host,
         )
     if after.protocol != before.protocol:
         return phrase(
-            "{host} takes no tools for this model; it calls them in text from now on ({protocol}).",
+            "{host} does not support tools for this model. Using text calls instead ({protocol}).",
             host=host,
             protocol=after.protocol,
         )
     return phrase(
-        "{host} takes requests of another shape ({names}); they are sent so from now on.",
+        "{host} needs a different request format ({names}). Using it from now on.",
         host=host,
         names=after.changes_since(before),
     )

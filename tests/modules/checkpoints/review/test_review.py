@@ -280,7 +280,7 @@ def test_other_line_ends_alone_are_said(room: Room) -> None:
     (room.root / "f").write_bytes(OLD.replace("\n", "\r\n").encode())
     room.end()
     reviewed = room.files()["f"]
-    assert str(reviewed.note) == "only its encoding or its line ends changed"
+    assert str(reviewed.note) == "only the encoding or the line endings changed"
     room.undo.revert_part(room.view(), ReviewPart("f"))
     assert (room.root / "f").read_bytes() == OLD.encode()
 
@@ -348,9 +348,9 @@ def test_damage_is_said(room: Room) -> None:
     with room.points.objects.database.writing() as connection:
         for key in lost:
             connection.execute("DELETE FROM object WHERE digest=?", (bytes.fromhex(key),))
-    assert {str(one.note) for one in room.files().values()} == {"what was held of it is damaged"}
+    assert {str(one.note) for one in room.files().values()} == {"its saved content is damaged"}
     card = room.undo.revert_part(room.view(), ReviewPart("f"))
-    assert "what was held of it is damaged" in str(card)
+    assert "its saved content is damaged" in str(card)
     assert (room.root / "f").read_text() == NEW
     view = room.view()
     with room.points.objects.database.writing() as connection:

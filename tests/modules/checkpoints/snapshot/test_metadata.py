@@ -156,7 +156,7 @@ def test_attributes_show_in_the_review_and_in_a_difference(root: Path, undo: Und
     undo.on_turn_end()
     card = undo.diff("")
     assert isinstance(card, DiffCard)
-    assert str(card.note) == "only its mode, time or attributes"
+    assert str(card.note) == "only its mode, time or attributes changed"
     view = undo.review_view()
     assert view is not None
     (found,) = undo.review.changes(view)

@@ -90,7 +90,7 @@ def test_an_unfinished_undo_whose_state_is_lost_stops_nothing(
     lose(tmp_path / "store", newest_root(tmp_path / "store"))
     for second in family(project, tmp_path):
         call(second, 2, "b", root / "g", "two\n")
-        assert [text for text in map(str, second.warnings()) if "An undo that was cut" in text]
+        assert [text for text in map(str, second.warnings()) if "An interrupted undo" in text]
         second.undo("")
         assert not (root / "g").exists()
 

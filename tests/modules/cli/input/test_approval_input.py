@@ -41,7 +41,7 @@ def test_a_question_of_the_models_own_is_answered_by_a_digit_or_in_words(
     started: Terminal, keys: list[str], seen: str
 ) -> None:
     started.press("ask", "Enter")
-    screen = started.wait_for_text("1–2 choose · type an answer, then Enter · Esc no answer")
+    screen = started.wait_for_text("1–2 choose · type an answer, then Enter · Esc skip")
     assert re.search(r"Which drink\?\n *1  tea\n *2  coffee", screen)
     started.press(*keys)
     started.see_prompt_after(seen)
@@ -63,9 +63,9 @@ def test_the_arguments_of_a_call_are_edited_before_it_runs(started: Terminal) ->
     started.wait_for_text('"query": "tea"')
     started.press("Up", "End", "Left", "BSpace", "BSpace", "BSpace", "coffee", "Enter")
     screen = started.see_prompt_after("Found.")
-    assert "Allowed, as you changed it" in screen
+    assert "Allowed with your changes" in screen
     assert "Search the web coffee" in screen
-    assert "changed by you" in screen
+    assert "edited by you" in screen
 
 
 def test_what_was_typed_before_a_question_does_not_answer_it(
@@ -95,7 +95,7 @@ def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) ->
 
     def waits(screen: str) -> bool:
         """Return whether it is said; who pauses is asked again, so type on until it is."""
-        is_said = "What you type waits for the next prompt" in screen
+        is_said = "Your typing is kept for the next prompt" in screen
         if not is_said:
             started.press(".")
         return is_said
@@ -116,7 +116,7 @@ def at_a_question(terminal: Terminal) -> None:
 
 
 def question_is_back(screen: str) -> bool:
-    return "e edit · n no" in screen and "What you type waits" not in screen
+    return "e edit · n no" in screen and "Your typing is kept" not in screen
 
 
 @pytest.mark.parametrize("brackets", ["-p", "-d"])

@@ -141,8 +141,8 @@ def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Te
         terminal.wait_for_text("EXIT 137")
         again = shell.format(project, settings, f"{program} --resume")
         terminal.tmux("respawn-pane", "-k", again)
-        terminal.wait_for_text("never sent")
-        terminal.wait_for(lambda screen: "› do this next" in screen.split("never sent")[1])
+        terminal.wait_for_text("Not sent yet")
+        terminal.wait_for(lambda screen: "› do this next" in screen.split("Not sent yet")[1])
         assert said(data, project) == ["begin"]
         terminal.press("Enter")
         terminal.wait_for_text("after all")
@@ -174,8 +174,8 @@ def test_a_stop_holds_the_line_that_waits(tmp_path: Path, terminal: Terminal) ->
         terminal.press("do this next", "Enter")
         terminal.wait_for(lambda _: "do this next" in str(queue_of(data, project)))
         terminal.press("C-c")
-        terminal.wait_for_text("never sent")
-        terminal.wait_for(lambda screen: "› do this next" in screen.split("never sent")[1])
+        terminal.wait_for_text("Not sent yet")
+        terminal.wait_for(lambda screen: "› do this next" in screen.split("Not sent yet")[1])
         assert said(data, project) == ["begin"]
         terminal.press("Enter")
         terminal.wait_for_text("after all")
@@ -223,7 +223,7 @@ def test_a_program_asked_to_end_at_a_question_ends_and_asks_it_again_later(
         terminal.tmux("respawn-pane", "-k", shell.format("--resume"))
         terminal.wait_for_text("y yes")
         terminal.press("y")
-        terminal.wait_for_text("never sent")
+        terminal.wait_for_text("Not sent yet")
         assert (project / "made").read_text() == "hi\n"
         assert said(data, project) == ["begin"]
 

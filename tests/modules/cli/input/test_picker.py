@@ -49,13 +49,13 @@ def test_a_session_is_found_by_typing_and_taken_by_enter(
     terminal.wait_for_text("The answer on sweep the yard.")
     terminal.press("Down")
     screen = terminal.wait_for_text("The answer on mend the roof.")
-    assert "turns: 1 · $0.0010" in screen
+    assert "1 turn · $0.0010" in screen
     terminal.press("doo")
     screen = terminal.wait_for_text("The answer on paint the door.")
     assert "mend the roof" not in screen
     terminal.press("Enter")
     end = "The answer on paint the door."
-    screen = terminal.wait_for(lambda now: end in now.partition("goes on, turns: 1.")[2])
+    screen = terminal.wait_for(lambda now: end in now.partition("(1 turn).")[2])
     assert "Esc leaves" not in screen
 
 

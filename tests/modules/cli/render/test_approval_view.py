@@ -55,7 +55,7 @@ def test_a_command_is_edited_before_it_runs() -> None:
     assert answer == Reply(True, arguments={"command": "rm y"})
     assert person.edited == ["rm x", "rm x"]
     assert text.count("y yes") == 2  # back at the question after nothing was changed
-    assert "Allowed, as you changed it" in text
+    assert "Allowed with your changes" in text
 
 
 def test_the_pattern_of_an_always_is_edited() -> None:
@@ -87,7 +87,7 @@ def test_arguments_without_a_text_of_their_own_are_edited_as_json() -> None:
 
 @pytest.mark.parametrize(
     ("risk", "offered"),
-    [("loop", "y let it go on · n stop here"), ("loss", "y keep it so · n put everything back")],
+    [("loop", "y continue · n stop here"), ("loss", "y keep · n undo all")],
 )
 def test_a_question_that_is_no_call_has_words_of_its_own(risk: str, offered: str) -> None:
     screen, out = make_screen(terminal=True, person=ScriptedAsker(["a", "e", "p", "y"]))

@@ -23,7 +23,7 @@ def drawn(what: RenderableType) -> str:
 
 
 def test_what_is_asked_about_is_said_in_chinese() -> None:
-    card = TextCard(phrase("Jobs"), phrase("Nothing is running in the background."))
+    card = TextCard(phrase("Jobs"), phrase("No background jobs."))
     body, is_cut = CHINESE.draft(card, 12, width=80)
     assert not is_cut
     assert TRANSLATOR.render(card.body) in drawn(body)

@@ -2,10 +2,10 @@ from modules.cli.render.greeting import append_part, fit_rows
 
 
 def test_a_hint_breaks_between_its_parts_and_in_them_only_where_it_must() -> None:
-    hint = "/help 查看命令 · @ 引用文件 · Ctrl-C stops, twice leaves"
+    hint = "/help 查看命令 · @ 引用文件 · Ctrl-C stops, twice quits"
     assert fit_rows(hint, 100) == [hint]
-    assert fit_rows(hint, 30) == ["/help 查看命令 · @ 引用文件", "Ctrl-C stops, twice leaves"]
-    assert fit_rows(hint, 14) == ["/help 查看命令", "@ 引用文件", "Ctrl-C stops,", "twice leaves"]
+    assert fit_rows(hint, 30) == ["/help 查看命令 · @ 引用文件", "Ctrl-C stops, twice quits"]
+    assert fit_rows(hint, 14) == ["/help 查看命令", "@ 引用文件", "Ctrl-C stops,", "twice quits"]
 
 
 def test_what_does_not_fit_beside_the_project_goes_below_it() -> None:

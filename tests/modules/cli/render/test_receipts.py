@@ -16,7 +16,7 @@ def test_the_last_run_of_a_check_is_told() -> None:
     first = Receipt("make test", 2, "grey", ("a.py",), is_check=True)
     last = Receipt("make test", 0, "green", is_check=True)
     assert lines(first, last) == [("✓", "green", "make test passed (exit code 0)")]
-    assert lines(last, first) == [("○", "dim", "make test is out of date: a.py changed")]
+    assert lines(last, first) == [("○", "dim", "make test is outdated: a.py changed")]
 
 
 def test_a_check_that_cannot_be_run_says_so() -> None:
@@ -26,7 +26,7 @@ def test_a_check_that_cannot_be_run_says_so() -> None:
 
 def test_a_check_that_the_task_changed_is_in_doubt() -> None:
     receipt = Receipt("pytest", 0, "green", changed_checks=("conftest.py",), is_check=True)
-    told = "pytest passed, but the task changed what it checks by: conftest.py"
+    told = "pytest passed, but the task changed the checks themselves: conftest.py"
     assert lines(receipt) == [("✓", "yellow", told)]
 
 
@@ -37,5 +37,5 @@ def test_other_runs_are_told_where_something_is_claimed() -> None:
     doubted = Claim("Tests\x1b pass.", False, "reading")
     assert lines(other, claims=(supported, doubted)) == [
         ("✗", "red", "python3 a.py\\x1b[2J failed (exit code 1)"),
-        ("⚠", "yellow", "No run supports this, only reading: Tests\\x1b pass."),
+        ("⚠", "yellow", "Not verified by a run, only by reading: Tests\\x1b pass."),
     ]

@@ -44,7 +44,7 @@ def test_the_hidden_output_and_the_rest_of_a_diff_are_shown() -> None:
 def test_a_thought_is_shown_once_it_is_over() -> None:
     thought = (ThinkingDelta("First I "), ThinkingDelta("look.\nThen"), ThinkingFinished(2.0))
     (text,) = shown_by_the_key(*thought, *SHORT)
-    assert "Thought 2" in text
+    assert "Thought for 2" in text
     assert "First I look." in text
 
 

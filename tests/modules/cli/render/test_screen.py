@@ -88,22 +88,10 @@ def test_a_turn_from_the_first_word_to_the_last() -> None:
         practice=True,
     )
     assert text == (
-        "Thought 12 s\n"
-        "\n"
-        "I **look** first.\n"
-        "\n"
-        "✓ Read a.py\n"
-        "✓ Read b.py\n"
-        "\n"
-        "Carried on: It is simple.\n"
-        "\n"
-        "! Careful.\n"
-        "\n"
-        "Done.\n"
-        "\n"
-        "turn 1 · 2,000 tokens sent, 75 % from cache · 30 received ·\n"
-        "$0.0123 · 3.0 s · practice model, no AI\n"
-        "\n"
+        "Thought for 12 s\n\nI **look** first.\n\n✓ Read a.py\n✓ Read b.py\n\nReusing the earlier "
+        "conclusion: It is "
+        "simple.\n\n! Careful.\n\nDone.\n\nturn 1 · 2,000 tokens sent, 75 % from cache · 30 "
+        "received ·\n$0.0123 · 3.0 s · practice model, no AI\n\n"
     )
 
 
@@ -125,14 +113,13 @@ def test_a_reply_that_broke_off_is_said_to_be_void() -> None:
         TurnFinished("done"),
     )
     assert text.startswith(
-        "half a reply\n\n↻ The server is busy.\n"
-        "  What was shown of the reply no longer counts.\n\nwhole\n"
+        "half a reply\n\n↻ The server is busy.\n  The reply shown so far was discarded.\n\nwhole\n"
     )
 
 
 def test_waiting_is_told_where_no_line_moves() -> None:
-    event = Waiting(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 0.0)
-    assert "… Waiting for cheap hours, from 18:00 on\n" in rendered(event, TurnFinished("done"))
+    event = Waiting(phrase("Waiting for cheap hours (from {time})", time="18:00"), 0.0)
+    assert "… Waiting for cheap hours (from 18:00)\n" in rendered(event, TurnFinished("done"))
 
 
 def test_the_cost_of_a_turn_is_told_in_yuan_where_there_is_a_price_in_it() -> None:
@@ -188,7 +175,7 @@ def test_an_end_before_the_end_says_why() -> None:
         ),
         (
             RunCard("bash", "sleep 9", "", None, phrase("too long"), 0.5, ""),
-            "✗ x a.py · 0.5 s\n  ended early: too long",
+            "✗ x a.py · 0.5 s\n  stopped: too long",
         ),
         (
             SearchCard("old", (Hit("a.py", 3, "  old"), Hit("b.py", 0, "")), 5),
@@ -198,10 +185,10 @@ def test_an_end_before_the_end_says_why() -> None:
             SearchCard("old", (Hit("a.py", 3, "  old"),), 1),
             "✓ x a.py · 0.5 s\n  a.py\n      3  old",
         ),
-        (SearchCard("x", (), 0), "✓ x a.py · 0.5 s\n  Nothing found."),
+        (SearchCard("x", (), 0), "✓ x a.py · 0.5 s\n  No matches."),
         (
             SearchCard("x", (), 0, too_large=2),
-            "✓ x a.py · 0.5 s\n  Nothing found.\n  Too large to search: 2 files",
+            "✓ x a.py · 0.5 s\n  No matches.\n  Too large to search: 2 files",
         ),
         (TextCard(phrase("Read {path}", path="a.py"), "5 lines"), "✓ x a.py · 5 lines · 0.5 s"),
         (TextCard(phrase("Deleted {path}", path="a.py")), "✓ x a.py · 0.5 s"),
@@ -233,11 +220,9 @@ def test_an_end_before_the_end_says_why() -> None:
                 ),
                 is_folded=True,
             ),
-            "✓ x a.py · 0.5 s\n  T\n  k: v\n  ── 1 instructions · 9 tokens · from cache\n"
-            "  Be good.\n"
-            "  ── 2 I · 4 tokens · 42 % from cache · new in this step\n  one\n"
-            "  ┄┄ read anew from here on ┄┄\n   two\n"
-            "  ── 3 model · 2 tokens · no longer sent\n  gone",
+            "✓ x a.py · 0.5 s\n  T\n  k: v\n  ── 1 instructions · 9 tokens · cached\n  "
+            "Be good.\n  ── 2 I · 4 tokens · 42 % cached · new in this step\n  one\n  ┄┄ not "
+            "cached from here on ┄┄\n   two\n  ── 3 model · 2 tokens · no longer sent\n  gone",
         ),
         (
             TextCard("T", "\n".join(f"line {n}" for n in range(14))),
@@ -299,15 +284,15 @@ def test_a_call_that_the_person_changed_says_so_when_it_is_over() -> None:
         ToolFinished("c", "run_command", "done", RunCard("bash", "rm y", "", 0, "", 1.0, ""), 1.0),
     )
     assert "Run rm y" in text
-    assert "changed by you" in text
+    assert "edited by you" in text
 
 
 def test_the_clock_of_what_is_waited_for_counts_down() -> None:
     translator = Translator("en", {})
     region = LiveRegion(translator, CardRenderer(translator))
-    region.wait(phrase("Waiting for cheap hours, from {time} on", time="18:00"), 4e9)
+    region.wait(phrase("Waiting for cheap hours (from {time})", time="18:00"), 4e9)
     out = StringIO()
     Console(file=out, width=100).print(region())
-    assert re.search(r"from 18:00 on · \d+ min \d\d s left", out.getvalue())
+    assert re.search(r"\(from 18:00\) · \d+ min \d\d s left", out.getvalue())
     region.begin(phrase("Working"))
     assert region.until is None

@@ -142,7 +142,7 @@ def test_what_the_person_set_up_in_it_is_not_taken_away(
         after = points.take()
         git(home.plain, "remote", "add", "origin", "https://example.org/x")
         (skipped,) = points.undo(before.id, after.id).skipped
-        assert "settings or hooks since" in str(skipped.why)
+        assert "settings or hooks were added since" in str(skipped.why)
         assert git(home.plain, "rev-parse", "HEAD").endswith("0")
 
 

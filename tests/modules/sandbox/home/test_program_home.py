@@ -186,14 +186,14 @@ class TestCleaning:
     def test_the_command_empties_it_and_says_how_much(self, tmp_path: Path) -> None:
         call = call_reply("run_command", id="c1", command=GROW.format(name="pip", size=3_000_000))
         with assembled_terminal(tmp_path, call, text_reply("ok")) as made:
-            assert answer(made, "/clean") == "The programs' home folder was empty. "
+            assert answer(made, "/clean") == "The programs' home folder was already empty. "
             run_turn(made.terminal, "hi")
             home = made.data.program_home
             assert (home / ".cache/pip/file").exists()
             assert re.search(r"Freed: 3(\.\d)? MB, 2 files\.", answer(made, "/clean"))
             assert list(home.iterdir()) == []
             assert not list(home.parent.glob("home-removed-*"))
-            assert answer(made, "/clean") == "The programs' home folder was empty. "
+            assert answer(made, "/clean") == "The programs' home folder was already empty. "
 
     def test_a_word_behind_the_command_is_an_error_and_empties_nothing(
         self, tmp_path: Path

@@ -154,7 +154,7 @@ def test_a_server_that_takes_no_pictures_is_told_of_them(text: str, status: int)
     note = "[picture a.png, PNG, 8×6, 99 B; this model does not see pictures]"
     assert contents[1:] == [f"What is it?\n{note}"] * 2
     (learnt,) = first.learned
-    assert "takes no pictures for this model" in str(learnt.message)
+    assert "does not accept pictures for this model" in str(learnt.message)
     assert first.completion.text == second.completion.text == "Fine."
     assert not first.retries
     assert not second.learned

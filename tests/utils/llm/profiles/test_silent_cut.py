@@ -54,7 +54,7 @@ def test_the_window_is_learnt_and_said_once() -> None:
         assert client.profile.window == WINDOW
         client.close()
     (sentence,) = said
-    assert "its window of about 4,096 tokens" in sentence
+    assert "its context window of about 4,096 tokens" in sentence
     assert "OLLAMA_CONTEXT_LENGTH=32768" in sentence
 
 

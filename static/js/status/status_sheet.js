@@ -73,7 +73,7 @@ export async function openStatusSheet(app) {
 
   /** What fills the context, by part; pressed, it opens what the model read. */
   function contextBar({ used, limit, parts = {} }) {
-    const words = t("Context: {used} of {limit} tokens ({part} %)", { used, limit, part: ((100 * used) / limit).toFixed(1) });
+    const words = t("Context: {used:,} of {limit:,} tokens ({part} %)", { used, limit, part: ((100 * used) / limit).toFixed(1) });
     const click = async () => {
       dialog.close();
       (await import("./prompt_sheet.js")).openPromptSheet(app);

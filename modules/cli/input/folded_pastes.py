@@ -65,8 +65,8 @@ class FoldedPastes:
 def _size(text: str) -> Phrase:
     lines = text.rstrip("\n").count("\n") + 1
     if lines > 1:
-        return phrase("pasted: {n:,} lines", n=f"{lines:,}")
-    return phrase("pasted: {n:,} characters", n=f"{len(text):,}")
+        return phrase("pasted: {n:,} lines", n=lines)
+    return phrase("pasted: {n:,} characters", n=len(text))
 
 
 class PasteLabels(Processor):

@@ -118,7 +118,7 @@ def test_what_cannot_be_used_is_named_and_ones_own_file_goes_first(tmp_path: Pat
             session = (await connection.new_session(str(project), mcp_servers=servers)).session_id
             await say(connection, session, "look")
             assert "own" in answers(server)[0]
-            assert "MCP server old: the transport “sse” is gone from MCP" in client.text(session)
+            assert "MCP server old: MCP no longer has the “sse” transport" in client.text(session)
 
     with Simulator(script) as server:
         run_in_own_loop(play())

@@ -132,9 +132,9 @@ def test_a_question_of_the_models_own_is_answered_by_a_choice(tmp_path: Path) ->
             await say(connection, session, "Ask me")
         offered = [[option.name for option in options] for _, options in client.questions]
         assert offered == [
-            ["SQLite", "Postgres", "No answer"],
-            ["yes", "no", "No answer"],
-            ["No answer"],
+            ["SQLite", "Postgres", "Skip"],
+            ["yes", "no", "Skip"],
+            ["Skip"],
         ]
         why, *_ = client.questions[0][0].content or []
         assert why.content.text == "Which?"

@@ -166,7 +166,7 @@ def test_a_session_that_another_process_runs_is_read_and_not_written(tmp_path: P
 
 @pytest.mark.parametrize("words", [["--web"], ["-p", "hello"], ["--project", "."]])
 def test_what_belongs_to_another_screen_is_refused(words: list[str]) -> None:
-    with pytest.raises(UserError, match=f"{words[0]} has no meaning with acp"):
+    with pytest.raises(UserError, match=f"{words[0]} cannot be used with acp"):
         run(["acp", *words], Translator("en", {}))
 
 

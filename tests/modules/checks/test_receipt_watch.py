@@ -14,7 +14,7 @@ from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.checks.test_checks import BAD, CHECK, DONE, GOOD, project, say, write
 from utils.i18n import Phrase
 
-NEWS = f"The check {CHECK} passed, but sums.py changed since."
+NEWS = f"Check {CHECK} passed, but sums.py changed since."
 
 
 def checks_of(made: AssembledTerminal) -> Checks:

@@ -164,7 +164,7 @@ def test_whatever_ends_it_in_a_call_nothing_is_lost(tmp_path: Path, how: str) ->
     [["--web"], ["-p", "hello"], ["hello"], ["--port", "3"], ["--host", "::"], ["--allow-remote"]],
 )
 def test_what_belongs_to_another_screen_is_refused(words: list[str]) -> None:
-    with pytest.raises(UserError, match="has no meaning with mcp"):
+    with pytest.raises(UserError, match="cannot be used with mcp"):
         run(["mcp", *words], Translator("en", {}))
 
 

@@ -53,7 +53,7 @@ def test_a_part_taken_back_later_is_not_redone_in_the_twin(
     take_back(undo, "f")
     with twin(undo, 1, tmp_path) as (folder, there):
         assert (folder / "f").read_text() == "one\n"
-        with pytest.raises(UserError, match="no undo"):
+        with pytest.raises(UserError, match="Nothing to redo"):
             there.redo("")
         there.undo("")
         assert (folder / "f").read_text() == "zero\n"

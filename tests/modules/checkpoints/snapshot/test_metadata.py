@@ -143,7 +143,7 @@ def test_the_time_of_the_project_folder_alone_is_none(root: Path, undo: UndoComm
     (root / ".git").rmdir()
     undo.after_call("a", 1)
     undo.on_turn_end()
-    with pytest.raises(UserError, match="nothing to undo"):
+    with pytest.raises(UserError, match="Nothing to undo"):
         undo.undo("")
 
 

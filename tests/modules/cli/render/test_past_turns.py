@@ -51,7 +51,7 @@ def test_a_turn_is_its_words_and_a_line_for_each_call() -> None:
         turn(2, "thanks"),
     )
     assert text == (
-        "› mend it\n\nThought 3.0 s\n\n✓ Change a.py  +1 −1\n✓ Change b.py  +1 −1\n\n"
+        "› mend it\n\nThought for 3.0 s\n\n✓ Change a.py  +1 −1\n✓ Change b.py  +1 −1\n\n"
         "It is whole.\n\nturn 1 · 2.0 s\n\n› thanks\n\nDone.\n\nturn 2 · 2.0 s\n"
     )
 

@@ -34,7 +34,7 @@ def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     [
         (["2"], "✓ Ask Which drink? · coffee"),
         (["w", "ater", "Enter"], "✓ Ask Which drink? · water"),
-        (["Escape"], "✓ Ask Which drink? · No answer"),
+        (["Escape"], "✓ Ask Which drink? · Skip"),
     ],
 )
 def test_a_question_of_the_models_own_is_answered_by_a_digit_or_in_words(

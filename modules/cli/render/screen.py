@@ -298,7 +298,7 @@ class CliScreen:
 
     def _on_call_drafted(self, event: CallDrafted) -> None:
         name = visible(event.name)
-        size = f"{event.characters:,}"
+        size = event.characters
         self._set_activity(phrase("Preparing {name}, {size:,} characters", name=name, size=size))
 
     def _on_output(self, event: ToolOutput) -> None:

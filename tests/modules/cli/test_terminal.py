@@ -29,7 +29,7 @@ def test_shift_tab_goes_round_the_approval_modes_and_one_key_does_the_plan(
         started.press("BTab")
         started.wait_for_text(f" · {mode}")
     started.press("plan it", "Enter")
-    screen = started.wait_for_text("1  Do it")
+    screen = started.wait_for_text("Esc no answer")
     assert "In plan mode nothing is changed or run." in screen
     [plan] = (tmp_path / "plans").iterdir()
     assert plan.read_text().startswith("# Plan\n")

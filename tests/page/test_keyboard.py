@@ -75,8 +75,8 @@ def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(
 def test_escape_before_a_list_is_there_leaves_all_as_it_was(served_page: ServedPage) -> None:
     page = served_page.open()
     message(page).fill("so ")
-    held = HeldRequests(page, "**/sessions/sessions.js")
-    page.keyboard.press("Control+Shift+f")
+    held = HeldRequests(page, "**/search/commands.js")
+    page.keyboard.press("Control+k")
     page.keyboard.type("x")
     page.keyboard.press("Escape")
     held.wait()

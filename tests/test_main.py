@@ -106,7 +106,10 @@ def test_help_speaks_chinese(onefold: Run) -> None:
         (["--keep_json"], "没有选项 --keep_json（"),
         (["--model"], "--model 后面缺少值"),
         (["--cli=yes"], "--cli 后面不带值"),
-        (["--approve", "never"], "--approve 不能是 'never'；可用：guarded, ask, read-only, all"),
+        (
+            ["--approve", "never"],
+            "--approve 不能是 'never'；可用：guarded, ask, plan, read-only, all",
+        ),
         (["--port", "9" * 5000], "可用：0 到 65535 之间的整数"),
         (["do", "it\x1b[2J"], r'请给消息加上引号："do it\x1b[2J"'),
         (
@@ -757,7 +760,7 @@ def test_a_day_that_is_used_up_ends_the_next_task_before_it_costs(onefold: Run) 
         second = onefold("-p", "two", **options)
     assert second.returncode == 3
     assert "/budget day" in second.stderr
-    assert '--resume --budget USD -p "go on"' in second.stderr
+    assert '--resume -p "go on", with a larger --budget or daily_budget' in second.stderr
 
 
 def test_a_budget_without_a_price_is_told_of_on_standard_error(onefold: Run) -> None:

@@ -202,6 +202,21 @@ def test_a_run_that_deletes_what_no_checkpoint_holds_is_asked_about(
                     assert file.read() == tail
 
 
+def test_what_the_task_has_made_itself_it_deletes_unasked(tmp_path: Path) -> None:
+    make = "with open('huge', 'wb') as file:\n    file.truncate(200_000_000)"
+    with assembled_terminal(
+        tmp_path,
+        call_reply("run_python", code=make),
+        call_reply("run_command", command="rm huge"),
+        text_reply("ok"),
+    ) as made:
+        fill(made.root, 0, others=30)
+        events = list(made.terminal.run_line("make it, and clear it"))
+        wait_for_prewarmed()
+        assert not any(map(is_question, events))
+        assert not (made.root / "huge").exists()
+
+
 @pytest.mark.parametrize("command", ["mv huge moved", "touch huge2; mv huge2 huge", "ln huge x"])
 def test_what_a_run_moves_or_replaces_is_not_asked_about(tmp_path: Path, command: str) -> None:
     script = [call_reply("run_command", command=command), text_reply("ok")]

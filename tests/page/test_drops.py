@@ -71,7 +71,7 @@ def test_a_folder_is_dropped_with_all_that_is_in_it(
 
 def test_a_folder_without_files_is_said_to_have_none(page: Page, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    drop(page, ".pane", tmp_path / "empty")
+    drop(page, ".topbar", tmp_path / "empty")
     expect(page.locator(".notice.bad")).to_contain_text("No readable file was dropped")
 
 

@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.page.request_holding import wait_until
 from tests.page.served_page import Gate, ServedPage, replies, send
 from tests.page.test_races import new_session
 from tests.scripted_model import USED, call_reply, text_reply
@@ -160,7 +161,7 @@ def test_on_a_phone_what_is_touched_is_large_enough(served_page: ServedPage) -> 
     expect(drawer.locator(".session")).to_have_count(1)
     small = "all => all.filter(e => e.offsetParent && !(e.getBoundingClientRect().height >= 44"
     small += " && e.getBoundingClientRect().width >= 44)).map(e => e.outerHTML)"
-    assert drawer.locator("button, summary").evaluate_all(small) == []
+    wait_until(page, lambda: not drawer.locator("button, summary").evaluate_all(small))
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
-    assert page.locator("button, summary, select").evaluate_all(small) == []
+    wait_until(page, lambda: not page.locator("button, summary, select").evaluate_all(small))

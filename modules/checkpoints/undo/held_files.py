@@ -21,12 +21,19 @@ class HeldFiles:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._descriptors: dict[str, int] = {}
+        self._there_before: frozenset[str] = frozenset()
 
-    def hold(self, not_stored: Iterable[tuple[str, str]]) -> None:
-        """Keep open those of *not_stored*, paths and why each is not, that are only too much."""
+    def hold(self, not_stored: Iterable[tuple[str, str]], *, begins_task: bool) -> None:
+        """Keep open those of *not_stored*, paths and why each is not, that are only too much.
+
+        Of those that came since the call with which the task *begins* none: it made them itself.
+        """
         self.release()
-        for path, reason in not_stored:
-            if reason in _REASONS and len(self._descriptors) < MAX_HELD:
+        candidates = {path for path, reason in not_stored if reason in _REASONS}
+        if begins_task:
+            self._there_before = frozenset(candidates)
+        for path in sorted(candidates & self._there_before):
+            if len(self._descriptors) < MAX_HELD:
                 # What is gone by now, or no longer to be read, is left out.
                 with suppress(ToolError), self._project.open_stream(path) as stream:
                     self._descriptors[path] = os.dup(stream.fileno())

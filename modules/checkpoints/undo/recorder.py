@@ -151,7 +151,7 @@ class CallRecorder(
         self._checkpoints.project_lock.acquire(self.session)
         self._finish_interrupted()
         self._end_background()
-        self._last_turn = turn
+        begins_task, self._last_turn = turn != self._last_turn, turn
         try:
             snapshot = self._checkpoints.begin_call(self.session, turn, call_id)
         except UserError as problem:
@@ -159,7 +159,7 @@ class CallRecorder(
             raise
         self._snapshot_error = None
         self._warn_not_stored(snapshot)
-        self._hold_files(snapshot)
+        self._hold_files(snapshot, begins_task=begins_task)
         self._running.add(call_id)
 
     def after_call(self, call_id: str, turn: int) -> None:
@@ -175,14 +175,14 @@ class CallRecorder(
         self._is_recovered = True
         self.revision += 1
 
-    def _hold_files(self, before: Snapshot) -> None:
-        """Keep open what the snapshot *before* a call does not hold."""
+    def _hold_files(self, before: Snapshot, *, begins_task: bool) -> None:
+        """Keep open what the snapshot *before* a call does not hold, but what the task made."""
         if before.not_stored and self._held_files is None:
             from modules.checkpoints.undo.held_files import HeldFiles  # few have such files
 
             self._held_files = HeldFiles(self._project)
         if self._held_files:
-            self._held_files.hold(before.not_stored)
+            self._held_files.hold(before.not_stored, begins_task=begins_task)
 
     def _release_files(self) -> None:
         if self._held_files:

@@ -66,6 +66,28 @@ def test_pins_and_tags_are_the_same_in_each_tab(served_page: ServedPage) -> None
     expect(page.locator(".command").last).to_contain_text("#work #later")
 
 
+def test_a_row_stays_while_its_title_or_tags_are_typed(served_page: ServedPage) -> None:
+    page = talked(served_page, "first", "second")
+    other = served_page.open()
+    row(page, "first").hover()
+    page.get_by_role("button", name="Tags: first").click()
+    field = page.get_by_role("textbox", name="Tags")
+    field.fill("later")
+    row(other, "first").hover()
+    other.get_by_role("button", name="Pin: first").click()
+    expect(side(other).locator("section").first.locator("h2")).to_have_text("Pinned")
+    row(other, "second").hover()
+    other.get_by_role("button", name="Rename: second").click()
+    other.get_by_role("textbox", name="Title").fill("Better")
+    other.get_by_role("textbox", name="Title").press("Enter")
+    expect(page.locator(".topbar .title")).to_have_text("Better")  # told after the pin
+    expect(field).to_be_focused()
+    field.press("Enter")
+    expect(side(page).locator("section").first.locator("h2")).to_have_text("Pinned")
+    expect(row(page, "first")).to_contain_text("#later")
+    expect(row(page, "first").locator(".choose")).to_be_focused()
+
+
 def test_what_ended_while_another_session_was_shown_is_unread(served_page: ServedPage) -> None:
     gate = Gate()
     last = Completion("One two.", "", (), USED)

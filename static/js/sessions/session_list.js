@@ -69,6 +69,7 @@ export class SessionList {
   }
 
   #draw({ sessions, session }) {
+    if (this.rows.querySelector(".title-field")) return; // no row goes away from under what is typed
     const listed = sessions.filter((row) => Boolean(row.archived) === Boolean(this.#archived));
     const tags = [...new Set(listed.flatMap((row) => row.tags ?? []))].sort();
     if (!tags.includes(this.#tag)) this.#tag = "";
@@ -98,7 +99,12 @@ export class SessionList {
     const update = keyed(
       rows,
       (row) => row.id,
-      (row) => new SessionRow(row, this.app, { open: this.open, choose: (id) => this.#toggle(id) }),
+      (row) =>
+        new SessionRow(row, this.app, {
+          open: this.open,
+          choose: (id) => this.#toggle(id),
+          edited: () => this.#redraw(),
+        }),
     );
     return {
       element: h("section", {}, title, rows),

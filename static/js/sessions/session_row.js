@@ -13,11 +13,12 @@ export class SessionRow {
   /**
    * @param {any} row of the server, with `isShown`
    * @param {import("../app.js").App} app
-   * @param {{open: (id: string) => void, choose: (id: string) => void}} list
+   * @param {{open: (id: string) => void, choose: (id: string) => void, edited: () => void}} list *edited* when a field
+   *   is left, for which the list stood still
    */
   constructor(row, app, list) {
     this.app = app;
-    this.open = list.open;
+    this.list = list;
     this.mark = h("input", { type: "checkbox", hidden: true, on: { change: () => list.choose(this.row.id) } });
     this.title = h("span", { class: "title" });
     this.unread = h("span", { class: "unread", role: "img", "aria-label": t("unread") });
@@ -121,6 +122,7 @@ export class SessionRow {
     const field = made((isByKey) => {
       this.element.replaceChildren(this.mark, this.choose, this.tools);
       if (isByKey) this.choose.focus();
+      this.list.edited();
     });
     this.element.replaceChildren(field);
     field.select();
@@ -128,7 +130,7 @@ export class SessionRow {
 
   async #fork() {
     const copy = await this.app.attempt(() => api.forkSession(this.row.id, this.row.turns));
-    if (copy) this.open(copy.id);
+    if (copy) this.list.open(copy.id);
   }
 
   #change(change) {

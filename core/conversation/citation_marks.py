@@ -113,6 +113,6 @@ def with_links(text: str, sources: Mapping[int, Link]) -> str:
         if source:
             title = re.sub(r'[\\"<>\[\]]', "", visible(" ".join(source.title.split())))
             return link_to(f"\\[{number}\\]", source.url, title)
-        return f"[{number}]? (not a source that was read)"
+        return f"[{number}]? (source not read)"
 
     return with_marks(text, linked) if sources else text

@@ -68,7 +68,7 @@ def parse_agent(text: str, key: str) -> Agent:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise TaskError(f"Cannot read The command of {name}: {error}.") from None
+        raise TaskError(f"Cannot read the command of {name}: {error}.") from None
     if not any("{prompt}" in word for word in words):
         raise TaskError(f"The command of {name} has no {{prompt}}: it would not know the task.")
     return Agent(name, words, {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": key})

@@ -270,11 +270,11 @@ def test_what_cannot_be_evaluated_is_said(
         ([*tracks, "--agent", "mini"], "'mini' is no agent"),
         ([*tracks, "--agent", "../x=true {prompt}"], "is no agent"),
         ([*tracks, "--agent", "x=true"], "has no {prompt}"),
-        ([*tracks, "--agent", "x='{prompt}"], "cannot be read"),
+        ([*tracks, "--agent", "x='{prompt}"], "Cannot read the command"),
         ([*tracks, *lazy, *lazy], "Two agents have the same name."),
         ([*tracks, "--agent", "x=./no-such-program {prompt}"], "x does not start"),
         (["--issues", str(bad_file)], "Line 2 of"),
-        (["--issues", str(tmp_path / "none")], "cannot be read"),
+        (["--issues", str(tmp_path / "none")], "Cannot read"),
     ]
     for words, sentence in rows:
         assert main([*words, *out]) == 2, words

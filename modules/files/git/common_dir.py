@@ -85,7 +85,10 @@ def _make_locked(parent: Path) -> tuple[Path, int]:
     for _ in range(_ATTEMPTS):
         path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent)).resolve()
         with suppress(BlockingIOError, FileNotFoundError):  # somebody took it for a stale one
-            return path, _acquire_lock(path, os.O_CREAT)
+            lock_fd = _acquire_lock(path, os.O_CREAT)
+            if os.fstat(lock_fd).st_nlink:
+                return path, lock_fd
+            os.close(lock_fd)  # and has removed it already
     raise OSError(errno.EAGAIN, "others keep removing it", os.fspath(path))
 
 

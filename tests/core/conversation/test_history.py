@@ -76,7 +76,7 @@ def test_leaving_turns_out_keeps_what_was_told() -> None:
         history.append(User(f"turn {turn}"))
     history.append(StateRecord("left_out_before", 3))
     contents = [message["content"] for message in history.messages()]
-    assert "turns before turn 3" in contents[0]
+    assert "turns before number 3" in contents[0]
     assert contents[1:] == ["the place", "turn 3"]
     assert history.context_sent == {"place": "the place"}
 

@@ -59,7 +59,7 @@ def test_streamed_markdown_leaves_nothing_behind(started: Terminal, tmp_path: Pa
     assert "⠋" not in text
     assert "Writing" not in text
     assert "Let me think" not in text
-    assert re.search(r"^Thought \d", text, re.M)
+    assert re.search(r"^Thought for \d", text, re.M)
     assert re.search(r"practice\s+model, no AI\n\n›", screen)
 
 
@@ -210,7 +210,7 @@ def test_leaving_names_the_command_that_goes_on(started: Terminal) -> None:
     started.wait_for_text("EXIT 0")
     told = "".join(started.screen().split())
     program = "".join(shlex.quote(str(ROOT / "main.py")).split())
-    assert f"Goonwithitlater:python3{program}--cli--resume" in told
+    assert f"Resumelater:python3{program}--cli--resume" in told
 
 
 def test_ctrl_c_stops_a_running_program(started: Terminal) -> None:
@@ -389,7 +389,7 @@ def test_clear_begins_a_session_on_a_clear_screen(started: Terminal) -> None:
     started.press("/clear", "Enter")
     screen = started.see_prompt_after("New session started.")
     assert "You said" not in screen
-    session = re.search(r"/resume (\w+) goes back", screen)
+    session = re.search(r"/resume (\w+)", screen)
     assert session
     started.press(f"/resume {session[1]}", "Enter")
     started.see_prompt_after("You said 'hello'.")

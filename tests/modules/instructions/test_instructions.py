@@ -159,7 +159,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
         card = made.terminal.run_concurrently("/status").card
         assert isinstance(card, TableCard)
         (row,) = [row for row in card.rows if f"{row[0]}" == "Instructions"]
-        assert "not told" in f"{row[1]}"
+        assert "not sent to the model" in f"{row[1]}"
 
 
 def test_that_of_a_clone_is_asked_about_once_by_content(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_a_session_that_goes_on_tells_once_that_its_jobs_ended(tmp_path: Path) -
         assert running(made) == ""
         events = say(made, line="and now?")
         news = [str(event.what) for event in events if isinstance(event, Informed)]
-        assert news == ["job 1 ended when Onefold was closed: sleep 300"]
+        assert news == ["job 1 ended with the Onefold that ran it: sleep 300"]
         assert news[0] in told(made)
         say(made, background("sleep 300"))
         assert answers(made)[-1].startswith("job 2 runs")

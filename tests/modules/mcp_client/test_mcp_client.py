@@ -394,7 +394,7 @@ def test_what_does_not_fit_into_the_list_is_found_and_asked_about_as_itself(tmp_
         ({"command": "a\0b"}, "something that is not text"),
         ({"url": "file:///etc/passwd"}, "must be an address that starts with http"),
         ({"url": "http://a", "type": "sse"}, "no longer has the"),
-        ({"command": "a", "env": {"A B": "c"}}, "is no name"),
+        ({"command": "a", "env": {"A B": "c"}}, "is not a valid name"),
         ({"command": "a", "risk": "none"}, "“risk” must be one of read"),
         ({"command": "a", "network": ["a b"]}, "is not a valid host name"),
         ({"command": "a", "timeout": 0}, "a number of seconds"),
@@ -418,7 +418,7 @@ def test_a_project_cannot_say_what_only_the_person_may(tmp_path: Path, more: Any
     configure(tmp_path, {"raw": {**RAW, **more}}, is_own=False)
     with session(tmp_path) as made:
         assert asked(say(made, answer=lambda _: Reply(yes=True))) == []
-        assert "only in your own mcp.json" in rows(made, "/mcp")[0][1]
+        assert "only works in your own mcp.json" in rows(made, "/mcp")[0][1]
         assert mcp_names(made) == []
 
 

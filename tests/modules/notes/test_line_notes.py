@@ -113,7 +113,7 @@ def test_what_is_written_above_moves_it_and_what_is_written_in_it_makes_it_stale
     assert places(notes) == [("10-12", "these", True)]
     shown = notes.note_command("a.py:11")
     assert isinstance(shown, TableCard)
-    assert "stale" in str(shown.rows[0][1])
+    assert "outdated" in str(shown.rows[0][1])
     write(root / "a.py", [*LINES[:9], *LINES[12:]])
     assert places(notes) == [("10", "these", True)]
     write(root / "a.py", ["top", *LINES])  # it is as it was: so is the note

@@ -105,7 +105,7 @@ def test_what_is_beside_protected_lines_is_free(tmp_path: Path) -> None:
         assert [one.state for one in answers(env)] == ["done"] * 4
         (card,) = run_turn(env.terminal, "/note pkg/a.txt:11")
         assert "pkg/a.txt:11-13" in str(card)
-        assert "stale" not in str(card)
+        assert "outdated" not in str(card)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_run_that_broke_it_is_put_back_where_nobody_says_yes(
         assert "it changed what a note protects" in result.text
         (card,) = run_turn(env.terminal, f"/note {target}")
         assert "do not touch" in str(card)
-        assert "stale" not in str(card)
+        assert "outdated" not in str(card)
 
 
 def commit_another_version(root: Path) -> None:
@@ -207,7 +207,7 @@ def test_with_a_yes_it_stays_and_the_note_says_that_it_is_stale(tmp_path: Path) 
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert finished.state == "done"
         (card,) = run_turn(env.terminal, "/note pkg/a.txt:11")
-        assert "stale" in str(card)
+        assert "outdated" in str(card)
 
 
 def test_a_run_beside_it_is_not_asked_about(tmp_path: Path) -> None:
@@ -243,10 +243,10 @@ def test_undo_of_the_person_brings_lines_and_note_back(tmp_path: Path) -> None:
         run_turn(env.terminal, "/undo")
         assert (env.root / "pkg/a.txt").read_text() == TEXT
         (card,) = run_turn(env.terminal, "/note")
-        assert str(card).count("stale") == 1
+        assert str(card).count("outdated") == 1
         run_turn(env.terminal, "/redo")
         (card,) = run_turn(env.terminal, "/note")
-        assert "stale" not in str(card)
+        assert "outdated" not in str(card)
         assert "pkg/a.txt:21" in str(card)
 
 

@@ -88,7 +88,7 @@ def test_a_yes_puts_it_back_whoever_changed_it(
         assert not [one for one in events if isinstance(one, Warned)]
         (card,) = run_turn(env.terminal, f"/note {target}")
         assert "do not touch" in str(card)
-        assert "stale" not in str(card)
+        assert "outdated" not in str(card)
 
 
 def test_what_else_was_changed_in_the_file_stays(tmp_path: Path) -> None:

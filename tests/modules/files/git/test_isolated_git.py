@@ -5,6 +5,7 @@ Every setting, hook and attribute that could names one program, which leaves a m
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -350,6 +351,30 @@ def test_a_pipe_in_a_submodule_is_named_and_git_does_not_wait_at_it(root: Path, 
         preview(root)
     assert git_statuses(root) == {}
     assert isolated_git(root / "lib") is None or name != "config"
+
+
+def test_a_folder_that_another_removes_before_its_lock_is_held_is_made_again(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks for those of killed processes takes one without a lock for theirs."""
+    (tmp_path / "others").mkdir()
+    monkeypatch.setattr(temporary_folder, "_FOLDERS", (str(tmp_path / "others"),))
+    real, taken = fcntl.flock, []
+
+    def flock(lock_fd: int, operation: int) -> None:
+        folder = Path(f"/proc/self/fd/{lock_fd}").readlink().parent
+        if not taken and folder.name.startswith("onefold-git-"):
+            taken.append(folder)
+            shutil.rmtree(folder)
+        real(lock_fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    common_dir._cached.cache_clear()
+    found = isolated_git(root)
+    assert taken
+    assert found is not None
+    assert found.common_dir.path.is_dir()
+    common_dir._cached.cache_clear()
 
 
 def test_nothing_of_ours_is_made_in_the_project(

@@ -151,8 +151,8 @@ def test_a_daemon_that_stays_in_its_group_ends_with_the_call(
 def test_its_report_says_that_it_was_never_tried(mac: Sandbox) -> None:
     report = mac.report()
     assert (report.tier, report.is_allowed) == ("M", True)
-    assert "never tried" in str(report.name)
-    assert "never tried" in str(report.does_not_protect[0])
+    assert "never tested" in str(report.name)
+    assert "never tested" in str(report.does_not_protect[0])
 
 
 def test_a_path_is_real(sandbox_home: SandboxHome) -> None:

@@ -52,7 +52,7 @@ def test_reading_numbers_the_lines(files: FileManager, root: Path) -> None:
         "a.py: lines 1-3 of 3\n1│one\n2│\tdeux\n3│三",
         TextCard(
             phrase("Read {path}", path="a.py"),
-            phrase("{n} lines", n=3),
+            phrase("{n:,} lines", n=3),
         ),
     )
     assert files.read_file("./a.py", 2, 2).text == "a.py: lines 2-2 of 3\n2│\tdeux"
@@ -124,7 +124,7 @@ def test_lines_of_a_large_file_are_read(files: FileManager, root: Path) -> None:
             phrase("line {first} of {count}", first=2_002, count=2_002),
         ),
     )
-    assert files.read_file("big").text.endswith("… 1,995 more lines; go on with start_line=8")
+    assert files.read_file("big").text.endswith("… 1995 more lines; go on with start_line=8")
     with pytest.raises(ToolError, match="has lines 1 to 2002"):
         files.read_file("big", start_line=2_003)
 

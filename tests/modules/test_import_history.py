@@ -246,7 +246,7 @@ def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
         file.truncate(MAX_FILE_BYTES + 1)
     for path, told in [
         (tmp_path / "none.json", "Cannot read .*: No such file"),
-        (tmp_path, "is no file"),
+        (tmp_path, "is not a file"),
         (huge, "too large to import: 100 MB .limit: 100 MB."),
         (Path("nul\0"), "cannot be read"),
     ]:

@@ -86,7 +86,7 @@ def test_an_id_stays_when_others_come_and_go(memory: Memory) -> None:
     for wrong in ("zzzz", ids["two"]):
         with pytest.raises(ToolError, match="No memory"):
             memory.forget(wrong)
-    with pytest.raises(ToolError, match="Which one"):
+    with pytest.raises(ToolError, match="Usage: /forget ID"):
         memory.forget("")
 
 

@@ -121,7 +121,7 @@ def test_a_disk_that_takes_nothing_is_told_once_and_stops_nothing(tmp_path: Path
         events = [*run_turn(env.terminal, "one"), *run_turn(env.terminal, "two")]
         assert (env.root / "a").read_text() == "x"
         warned = [str(event.what) for event in events if isinstance(event, Warned)]
-        assert warned == [f"Cannot write The operations log {env.data.operations}: Is a directory."]
+        assert warned == [f"Cannot write the operations log {env.data.operations}: Is a directory."]
         assert [e.why for e in events if isinstance(e, TurnFinished)] == ["done", "done"]
         env.data.operations.rmdir()
         env.model.replies = [text_reply("Three.")]

@@ -368,7 +368,7 @@ def test_what_a_database_damaged_inside_still_holds_is_saved(path: Path, store: 
     assert len(saved) > 30
     assert [turn for turn, _ in saved] == sorted(turn for turn, _ in saved)
     assert {info.id for info in store.sessions()} == {session, other}
-    assert "saved: 2" in str(store.warnings()[0])
+    assert "recovered: 2" in str(store.warnings()[0])
     store.append(session, 41, User("go on"))
     assert [hit.turn for hit in store.search("go on")] == [41]
 

@@ -30,7 +30,7 @@ def test_a_fork_can_undo_what_was_done_before_it(served_page: ServedPage) -> Non
     assert (served_page.project / "a.txt").exists()
     before = page.url
     page.locator(".end").hover()
-    page.get_by_role("button", name="Continue from here in a new session").click()
+    page.get_by_role("button", name="Fork from here").click()
     expect(page.locator(".notice")).to_contain_text("You are now in a new session")
     expect(page).not_to_have_url(before)
     expect(replies(page)).to_have_text(["Made."])

@@ -329,8 +329,8 @@ function forkButton(item, host) {
     ? button(
         {
           class: "quiet tiny",
-          title: t("Continue from here in a new session"),
-          "aria-label": t("Continue from here in a new session"),
+          title: t("Fork from here"),
+          "aria-label": t("Fork from here"),
           on: { click: () => host.fork(item.turn) },
         },
         icon("fork"),

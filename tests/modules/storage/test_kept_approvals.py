@@ -127,7 +127,7 @@ def test_it_is_kept_shown_in_words_and_taken_back(tmp_path: Path) -> None:
         assert isinstance(listed, CommandAnswered)
         assert isinstance(listed.card, TableCard)
         ((number, words, _),) = listed.card.rows
-        assert str(words).startswith("commands that begin with “echo one”")
+        assert str(words).startswith("commands that start with “echo one”")
         (gone,) = run_turn(house.terminal, f"/approve forget {number}")
         assert isinstance(gone, CommandAnswered)
         assert isinstance(gone.card, TextCard)
@@ -149,7 +149,7 @@ def test_what_is_allowed_for_the_session_has_a_number_and_is_taken_back(tmp_path
         assert isinstance(listed.card, TableCard)
         numbers, words, _ = zip(*listed.card.rows, strict=True)
         assert numbers == ("1", "2", "3", "4")
-        assert str(words[1]).startswith("commands that begin with “echo one”")
+        assert str(words[1]).startswith("commands that start with “echo one”")
         assert str(words[3]) == "every call of web_search"
         run_turn(house.terminal, "/approve forget 2")
         assert approval.patterns == ["packages", "web_search *"]

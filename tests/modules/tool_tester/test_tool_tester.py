@@ -113,7 +113,7 @@ def test_a_call_is_read_in_every_form(tools: Toolbox, text: str, protocol: str) 
         ("hello", "No tool call found"),
         ("[1, 2]", "No tool call found"),
         ("{}", "No tool call found"),
-        (f"A call looks like this: <tool_call>{CALL}</tool_call> Do you see?", "No call"),
+        (f"A call looks like this: <tool_call>{CALL}</tool_call> Do you see?", "No tool call"),
         ("<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"pa", "so it would not"),
     ],
 )  # fmt: skip
@@ -222,4 +222,4 @@ def test_a_dialogue_keeps_cases_and_all_run_again(terminal: Terminal, project: P
     assert "✗ write" in differing
     assert "-answer: Created a.txt (2 lines).\n+answer: Created a.txt (1 line)." in differing
     path.write_text("{}")
-    assert "write.json is no case" in onefold(project, "--tools=cases", code=2).stderr
+    assert "write.json is not a valid test case" in onefold(project, "--tools=cases", code=2).stderr

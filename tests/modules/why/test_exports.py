@@ -82,7 +82,7 @@ def test_an_export_replaces_no_file_and_says_where_it_went(tmp_path: Path) -> No
         mended(env)
         event = answer(env, "/why --agent-trace trace.json")
         assert [change.path for change in event.changes] == ["trace.json"]
-        assert "exists already" in refusal(env, "/why --agent-trace trace.json")
+        assert "already exists" in refusal(env, "/why --agent-trace trace.json")
         assert "Usage: /why" in refusal(env, "/why --agent-trace")
 
 

@@ -124,8 +124,8 @@ def test_a_file_tells_all_its_origins_and_a_range_those_of_its_lines(tmp_path: P
         ("/why app.py:7", "app.py has 6 lines"),
         ("/why app.py:4-2", "Lines count from 1"),
         ("/why app.py:0", "Lines count from 1"),
-        ("/why pixel.png:1", "pixel.png is no text"),
-        ("/why gone.py:1", "gone.py is not there any more"),
+        ("/why pixel.png:1", "pixel.png is not text"),
+        ("/why gone.py:1", "gone.py no longer exists"),
         ("/why ../other.py", "outside"),
     ],
 )

@@ -59,7 +59,7 @@ def test_steps_are_listed_with_what_the_cache_had_and_why_not_more(served_page: 
     expect(second).to_contain_text("1,300 tokens · 990 cached · 310 not cached")
     expect(second.locator(".why")).to_contain_text("300: new text at the end")
     expect(second.locator(".why")).to_contain_text("10: the server caches whole blocks only")
-    expect(page.locator(".prompt-sheet")).to_contain_text("in all: 2,300 tokens")
+    expect(page.locator(".prompt-sheet")).to_contain_text("total: 2,300 tokens")
     width = "it => it.getBoundingClientRect().width"
     whole, hit = (second.locator(one).evaluate(width) for one in (".cache-bar", ".cache-bar .hit"))
     assert hit / whole == pytest.approx(990 / 1_300, abs=0.05)

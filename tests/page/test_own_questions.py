@@ -130,7 +130,7 @@ def test_hooks_of_the_project_are_asked_about_and_listed(served_page: ServedPage
     expect(page.locator(".call").last).to_contain_text("Refused by a hook")
     assert '"not today"' in served_page.model.requests[-1][-1]["content"]
     send(page, "/hooks")
-    expect(page.locator(".command")).to_contain_text("they run")
+    expect(page.locator(".command")).to_contain_text("enabled")
 
 
 def test_what_should_last_is_offered_and_kept_by_one_press(served_page: ServedPage) -> None:

@@ -59,7 +59,7 @@ def test_the_content_of_a_file_is_edited_in_its_question(served_page: ServedPage
     question(page).get_by_role("textbox", name="content").fill("two\n")
     question(page).get_by_role("textbox", name="overwrite").fill("maybe")
     question(page).get_by_role("button", name="Do this instead").click()
-    expect(question(page).get_by_role("alert")).to_contain_text("overwrite is not written as JSON")
+    expect(question(page).get_by_role("alert")).to_contain_text("overwrite is not valid JSON")
     question(page).get_by_role("textbox", name="overwrite").fill("3")
     question(page).get_by_role("button", name="Do this instead").click()
     expect(page.locator(".notice.bad")).to_contain_text("must be of type boolean")

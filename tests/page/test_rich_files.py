@@ -132,7 +132,7 @@ def look_at_the_notebook(page: Page) -> None:
 def test_what_is_no_notebook_says_so(served_page: ServedPage) -> None:
     (served_page.project / "odd.ipynb").write_text('{"cells": 3}')
     page = opened(served_page, "odd.ipynb")
-    expect(page.locator(".notebook")).to_contain_text("This is no notebook")
+    expect(page.locator(".notebook")).to_contain_text("This notebook cannot be shown")
 
 
 def test_a_page_runs_on_an_origin_of_its_own_and_reaches_nothing(served_page: ServedPage) -> None:

@@ -133,6 +133,7 @@ def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written
     page = served_page.open()
     send(page, "first")
     expect(page.locator(".end")).to_have_count(1)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()  # what runs is not deleted
     page.locator(".composer textarea").fill("half a sent")
     gone = page.url.rpartition("/s/")[2].partition("?")[0]
     delete = "id => fetch(`/api/sessions/${id}`, {method: 'DELETE', headers: {"

@@ -28,7 +28,7 @@ def test_a_setting_is_found_kept_and_put_back(served_page: ServedPage) -> None:
     page.locator(".statusbar .context-words").click()
     page.get_by_role("button", name="Settings …").click()
     sheet = page.locator(".settings-sheet")
-    expect(sheet).to_contain_text("config.toml, and holds after a restart.")
+    expect(sheet).to_contain_text("config.toml and take effect after a restart.")
     page.get_by_role("searchbox", name="Find a setting").fill("step_limit")
     expect(sheet.locator("li:visible")).to_have_count(1)
     row = sheet.locator("[data-setting=step_limit]")

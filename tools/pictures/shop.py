@@ -12,7 +12,7 @@ from pathlib import Path
 FIX = 'in shop/cart.py replace "+= price" with "+= price * count", then run check.py'
 WRITE = 'make docs/prices.md with "Prices are in cents."'
 CART = '''\
-"""What somebody wants to buy."""
+"""What a customer wants to buy."""
 
 
 class Cart:
@@ -38,6 +38,18 @@ cart.add("milk", 120)
 total = cart.total() / 100
 print(f"3 tea, 1 milk: {total:.2f}, " + ("as it should be" if total == 11.7 else "not 11.70"))
 """
+TEST = """\
+import unittest
+
+from shop.cart import Cart
+
+
+class CartTest(unittest.TestCase):
+    def test_each_piece_is_paid(self):
+        cart = Cart()
+        cart.add("tea", 350, 3)
+        self.assertEqual(cart.total(), 1050)
+"""
 PROJECT = {
     "README.md": "# A shop\n",
     "check.py": CHECK,
@@ -46,7 +58,7 @@ PROJECT = {
     "shop/cart.py": CART,
     "shop/orders.py": '"""What was bought."""\n',
     "tests/__init__.py": "",
-    "tests/test_cart.py": '"""Tests of the cart."""\n',
+    "tests/test_cart.py": TEST,
 }
 
 

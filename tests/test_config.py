@@ -61,7 +61,7 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
         ("", {"ONEFOLD_MEMORY_MB": "2 GB"}, ["memory_mb", "2 GB", "ONEFOLD_MEMORY_MB", "from 64"]),
         ("processes = 1", {}, ["processes", "1", "config.toml", "from 8 to 1000000"]),
         ("", {"ONEFOLD_BUDGET_USD": "nan"}, ["budget_usd", "nan"]),
-        ("", {"DEEPSEEK_BASE_URL": "api.deepseek.com"}, ["deepseek_base_url", "begins with http"]),
+        ("", {"DEEPSEEK_BASE_URL": "api.deepseek.com"}, ["deepseek_base_url", "starts with http"]),
         ("[prices.models.x]\nhit = 1", {}, ["prices", "docs/settings.md"]),
         ("[prices]\nhit = 1", {}, ["prices"]),
         ("", {"ONEFOLD_LANG": "fr"}, ["lang", "fr", "en, zh"]),

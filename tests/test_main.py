@@ -227,7 +227,7 @@ def test_bad_usage_is_one_line_that_says_what_to_do(
     assert result.returncode == 2
 
 
-@pytest.mark.parametrize(("lines", "told"), [("", "say it with -p TEXT"), ("/new\n", "")])
+@pytest.mark.parametrize(("lines", "told"), [("", "For a single task use -p TEXT"), ("/new\n", "")])
 def test_a_dialogue_with_nobody_says_what_to_do(onefold: Run, lines: str, told: str) -> None:
     result = onefold("--cli", "--offline", stdin=lines)
     assert result.returncode == 0

@@ -134,7 +134,7 @@ def test_hooks_of_the_project_are_asked_about_and_listed(served_page: ServedPage
 
 
 def test_what_should_last_is_offered_and_kept_by_one_press(served_page: ServedPage) -> None:
-    served_page.model.replies = [text_reply("Noted.")]
+    served_page.model.replies = [text_reply("Note saved.")]
     page = served_page.open()
     send(page, "I like short answers.")
     offer = page.locator(".remark").filter(has_text="I like short answers")

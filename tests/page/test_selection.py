@@ -62,7 +62,7 @@ def test_lines_of_a_file_are_noted_and_quoted(served_page: ServedPage) -> None:
     bar(page).get_by_role("button", name="Add note").click()
     page.get_by_role("textbox", name="Note").fill("mind these")
     page.get_by_role("form", name="Add note").get_by_role("button", name="Add note").click()
-    expect(page.locator(".notice").last).to_contain_text("Noted.")
+    expect(page.locator(".notice").last).to_contain_text("Note saved.")
     expect(row(page, "a.py, Note: 2-3: mind these")).to_be_visible()
     expect(page.locator(".editor .cm-lineNumbers")).to_contain_text("● 2● 34")
     expect(page.locator(".editor .cm-line.cm-noted")).to_have_text(["two", "three"])

@@ -180,7 +180,7 @@ def test_the_chosen_language_and_colours_stay(served_page: ServedPage) -> None:
     page.reload()
     expect(page.get_by_role("textbox", name="消息", exact=True)).to_be_visible()
     page.get_by_role("button", name="主题：跟随系统").click()
-    page.get_by_role("button", name="颜色：浅色").click()
+    page.get_by_role("button", name="主题：浅色").click()
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
 

@@ -140,7 +140,7 @@ def test_what_needs_a_read_only_data_folder_says_so(tmp_path: Path) -> None:
             assert result.returncode == 2
             assert result.stdout == ""
             assert result.stderr.startswith("Onefold: ")
-            assert "nothing more can be kept in it: Read-only file system" in result.stderr
+            assert "sessions.sqlite is read-only: Read-only file system" in result.stderr
             assert result.stderr.count("\n") == 1
         for line in ("/undo", "/rewind", "/remember x", "/note project x", "/fork"):
             is_explained(

@@ -101,22 +101,22 @@ def test_help_speaks_chinese(onefold: Run) -> None:
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["--outptu", "json"], "没有选项 --outptu。是不是想用 --output？"),
-        (["--nonsense"], "没有选项 --nonsense"),
-        (["--keep_json"], "没有选项 --keep_json（"),
-        (["--model"], "--model 后面缺少值"),
-        (["--cli=yes"], "--cli 后面不带值"),
+        (["--outptu", "json"], "未知选项 --outptu。是不是想用 --output？（"),
+        (["--nonsense"], "未知选项 --nonsense（"),
+        (["--keep_json"], "未知选项 --keep_json（"),
+        (["--model"], "--model 需要一个值"),
+        (["--cli=yes"], "--cli 不接受值"),
         (
             ["--approve", "never"],
-            "--approve 不能是 'never'；可用：guarded, ask, plan, read-only, all",
+            "--approve 的值 'never' 无效；允许：guarded, ask, plan, read-only, all",
         ),
-        (["--port", "9" * 5000], "可用：0 到 65535 之间的整数"),
+        (["--port", "9" * 5000], "允许：0 到 65535 之间的整数"),
         (["do", "it\x1b[2J"], r'请给消息加上引号："do it\x1b[2J"'),
         (
             ["completon"],
-            "没有命令 completon。是不是想用 completion？若是消息，请写成：-- completon",
+            "未知命令 completon。是不是想用 completion？若要作为消息发送：-- completon",
         ),
-        (["completion", "tcsh"], "completion 不能是 'tcsh'；可用：bash, zsh, fish"),
+        (["completion", "tcsh"], "completion 的值 'tcsh' 无效；允许：bash, zsh, fish"),
     ],
 )
 def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) -> None:
@@ -146,7 +146,7 @@ def test_options_that_want_different_things_are_bad_usage(
     onefold: Run, argv: list[str], told: str
 ) -> None:
     result = onefold(*argv)
-    assert one_line(result) == f"Onefold: {told}. --help lists the options."
+    assert one_line(result) == f"Onefold: {told} (--help lists the options)"
     assert result.returncode == 2
 
 
@@ -191,7 +191,7 @@ def test_a_screen_that_could_keep_nothing_is_not_begun(
 ) -> None:
     onefold("-p", "/help")
     result = with_closed_data(tmp_path, project, *argv)
-    assert one_line(result).startswith(f"Onefold: You may not write to {tmp_path / 'data'}")
+    assert one_line(result).startswith(f"Onefold: No permission to write to {tmp_path / 'data'}")
     assert result.returncode == 2
 
 
@@ -215,7 +215,7 @@ def test_the_status_is_told_where_nothing_can_be_kept(
         (("-p", "/status", "--project", "missing"), {}, "missing"),
         (("-p", "/status", "--project", "a.txt"), {}, "a.txt"),
         (("-p", "/status", "--project", "/"), {}, "Choose a folder"),
-        (("-p", "   "), {}, "no task"),
+        (("-p", "   "), {}, "No task"),
         (("-p", "/status", "--resume", "nope"), {}, "nope"),
     ],
 )
@@ -480,7 +480,7 @@ def test_who_has_no_dialogue_is_told_how_to_reach_the_last_session(
 
 
 def test_what_holds_for_one_task_only_names_the_option(onefold: Run) -> None:
-    assert "put --think before it" in onefold("-p", "/think").stderr
+    assert "For the next task, add --think." in onefold("-p", "/think").stderr
     assert onefold("-p", "/think", "--output", "json").stderr == ""
 
 
@@ -767,11 +767,11 @@ def test_a_budget_without_a_price_is_told_of_on_standard_error(onefold: Run) -> 
     options = ("-p", "/status", "--budget", "1")
     assert onefold(*options).stderr == ""
     (line,) = onefold(*options, "--model", "nobody-knows-it").stderr.splitlines()
-    assert "No budget can be kept with nobody-knows-it: " in line
+    assert "Budgets do not work with nobody-knows-it: " in line
 
 
 @pytest.mark.parametrize("budget", ["much", "-1", "nan"])
 def test_a_budget_is_a_number_of_dollars(onefold: Run, budget: str) -> None:
     result = onefold("-p", "hi", "--budget", budget)
-    assert f"The setting task_budget cannot be {budget!r} (--budget)." in one_line(result)
+    assert f"Invalid value {budget!r} for the setting task_budget (--budget)." in one_line(result)
     assert result.returncode == 2

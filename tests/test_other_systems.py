@@ -113,4 +113,4 @@ def test_windows_itself_is_told_to_start_onefold_in_wsl(
 def test_a_chinese_windows_is_told_in_chinese(tmp_path: Path) -> None:
     ended = start("tests.as_windows", data=tmp_path / "data", ONEFOLD_LANG="zh")
     assert "WSL" in ended.stderr
-    assert "文件夹" in ended.stderr
+    assert "请使用 WSL" in ended.stderr

@@ -36,23 +36,23 @@ def schema_of(tmp_path: Path, value: Any) -> AnswerSchema:
     ("value", "told"),
     [
         ("", "empty"),
-        ("{", "no JSON"),
+        ("{", "not valid JSON"),
         ("[1]", "a JSON object"),
-        ({"$schema": 5}, "$schema is no text"),
+        ({"$schema": 5}, "$schema must be text"),
         ('{"not":' * 300 + "{}" + "}" * 300, "nested too deep"),
         ({"type": "strange"}, "type: 'strange' is not valid"),
         ({"properties": {"a": {"minimum": "x"}}}, "properties/a/minimum: 'x' is not of type"),
         ({"$id": 5}, "$id: 5 is not of type"),
-        ({"$ref": "http://["}, "it refers to http://[, which is not in it"),
-        ({"items": {"$ref": "other.json"}}, "it refers to other.json, which is not in it"),
-        ({"anyOf": [{"$ref": "#/$defs/a"}]}, "it refers to #/$defs/a, which is not in it"),
-        ({"$ref": "#/allOf/x", "allOf": [{}]}, "it refers to #/allOf/x, which is not in it"),
-        ({"$ref": "#/a/b", "a": {"b": {"$ref": "c"}}}, "it refers to c, which is not in it"),
+        ({"$ref": "http://["}, "it refers to http://[, which it does not contain"),
+        ({"items": {"$ref": "other.json"}}, "it refers to other.json, which it does not contain"),
+        ({"anyOf": [{"$ref": "#/$defs/a"}]}, "it refers to #/$defs/a, which it does not contain"),
+        ({"$ref": "#/allOf/x", "allOf": [{}]}, "it refers to #/allOf/x, which it does not contain"),
+        ({"$ref": "#/a/b", "a": {"b": {"$ref": "c"}}}, "it refers to c, which it does not contain"),
         ({"$ref": "#/a", "a": {"type": "strange"}}, "type: 'strange' is not valid"),
         ({"$ref": "#/a", "a": [1]}, "[1] is not of type"),
         ({"allOf": [{"$ref": "#"}]}, "it refers to itself endlessly"),
-        ({"$schema": f"{DRAFT}-04/schema#", "$ref": 5}, "$ref is no text"),
-        ({"$schema": f"{DRAFT}-03/schema#", "type": [{"$ref": "c"}]}, "it refers to c, which is"),
+        ({"$schema": f"{DRAFT}-04/schema#", "$ref": 5}, "$ref must be text"),
+        ({"$schema": f"{DRAFT}-03/schema#", "type": [{"$ref": "c"}]}, "it refers to c, which it"),
     ],
 )
 def test_a_bad_schema_is_one_sentence(tmp_path: Path, value: Any, told: str) -> None:
@@ -106,7 +106,7 @@ def test_nothing_is_fetched_and_no_model_is_asked(tmp_path: Path) -> None:
         schema = {"properties": {"name": {"$ref": f"{elsewhere.url}/schema.json"}}}
         done, server = onefold(tmp_path, [], "-p", "go", schema=schema)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"it refers to {elsewhere.url}/schema.json, which is not in it" in done.stderr
+        assert f"it refers to {elsewhere.url}/schema.json, which it does not contain" in done.stderr
         assert done.stderr.count("\n") == 1
         assert elsewhere.requests == server.requests == []
 

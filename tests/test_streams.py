@@ -70,7 +70,7 @@ def test_an_error_that_nobody_can_read_keeps_its_code(
 def test_without_a_standard_input_there_is_nobody_to_ask(tmp_path: Path) -> None:
     ended = run(tmp_path, "onefold <&-")
     assert ended.returncode == 2
-    assert ended.stderr.startswith("Onefold: Say --cli")
+    assert ended.stderr.startswith("Onefold: Use --cli")
     assert run(tmp_path, "onefold -p - <&-").returncode == 2
 
 

@@ -139,7 +139,7 @@ def parse(
         )
     except (click.UsageError, UserError) as error:
         why = error.message if isinstance(error, UserError) else misuse(error, command)
-        raise BadUsage(phrase("{why}. --help lists the options.", why=why)) from None
+        raise BadUsage(phrase("{why} (--help lists the options)", why=why)) from None
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.Abort:  # what click makes of Ctrl-C

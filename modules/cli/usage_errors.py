@@ -77,7 +77,7 @@ def _name_of(option: click.Parameter | None) -> str:
 def _bad_value(name: str, value: object, allowed: Text) -> UserError:
     return BadUsage(
         phrase(
-            "invalid value {value} for {option}; allowed: {allowed}",
+            "Invalid value {value} for {option}; allowed: {allowed}",
             option=name,
             value=visible(repr(value)),
             allowed=allowed,
@@ -90,9 +90,9 @@ def _unknown_option(name: str, command: click.Command) -> Phrase:
     names = {name_.lstrip("-"): name_ for option in command.params for name_ in option.opts}
     near = nearest_name(name.lstrip("-"), names)
     if near is None:
-        return phrase("unknown option {name}", name=visible(name))
+        return phrase("Unknown option {name}", name=visible(name))
     return phrase(
-        "unknown option {name}. Did you mean {near}?",
+        "Unknown option {name}. Did you mean {near}?",
         name=visible(name),
         near=names[near],
     )

@@ -290,7 +290,9 @@ def test_a_pipe_in_place_of_the_notes_is_refused(project: Project, path: Path) -
     os.mkfifo(path)
     notes = Annotations(project, path)
     assert notes.note("a.py") == ""
-    with pytest.raises(UserError, match=r"Cannot read or save .*notes\.json: it is no regular file"):
+    with pytest.raises(
+        UserError, match=r"Cannot read or save .*notes\.json: it is no regular file"
+    ):
         notes.annotate_file("a.py", "one")
 
 

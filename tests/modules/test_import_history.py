@@ -248,7 +248,7 @@ def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
         (tmp_path / "none.json", "Cannot read .*: No such file"),
         (tmp_path, "is not a file"),
         (huge, "too large to import: 100 MB .limit: 100 MB."),
-        (Path("nul\0"), "cannot be read"),
+        (Path("nul\0"), "Cannot read"),
     ]:
         with pytest.raises(UserError, match=told):
             import_history(path, store, model="m", redact=str)

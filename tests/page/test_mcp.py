@@ -34,7 +34,7 @@ def test_a_server_is_allowed_and_asks_until_the_answer_fits(served_page: ServedP
         expect(question.get_by_role("button", name="跳过")).to_be_enabled()
         area.fill(wrong)
         area.press("Enter")
-        expect(question.locator(".why")).to_contain_text("这不是整数。MCP 服务器 raw 提问")
+        expect(question.locator(".why")).to_contain_text("请输入整数。MCP 服务器 raw 提问")
     expect(question.get_by_role("textbox")).to_have_value("")
     expect(question.get_by_role("button", name="跳过")).to_be_enabled()
     question.get_by_role("textbox").fill("7")

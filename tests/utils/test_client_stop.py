@@ -206,7 +206,7 @@ def test_over_tls_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_server_that_cannot_prove_who_it_is_gets_nothing() -> None:
     with Simulator(tls=tls()) as server, client_of(server) as client:
-        with pytest.raises(ModelError, match="no secure connection to localhost") as caught:
+        with pytest.raises(ModelError, match="Cannot connect securely to localhost") as caught:
             stream_once(client)
         assert server.requests == []
     assert caught.value.kind == "network"

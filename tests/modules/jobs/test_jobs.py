@@ -334,7 +334,7 @@ def test_a_session_that_goes_on_tells_once_that_its_jobs_ended(tmp_path: Path) -
         made.terminal.resume()
         events = say(made, line="and now?")
         assert [str(event.what) for event in events if isinstance(event, Informed)] == [
-            "job 2 ended when Onefold was closed: sleep 300"
+            "job 2 ended with the Onefold that ran it: sleep 300"
         ]
 
 

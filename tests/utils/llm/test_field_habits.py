@@ -417,33 +417,37 @@ TOLD: dict[str, tuple[Respond, str, str]] = {
     "a page of a user interface": (
         lambda _: page("Open WebUI", "text/html"),
         "model",
-        "there is no",
+        "has no chat-completions API",
     ),
-    "a page of a user interface in a stream": (lambda _: page("Chat"), "model", "there is no"),
+    "a page of a user interface in a stream": (
+        lambda _: page("Chat"),
+        "model",
+        "has no chat-completions API",
+    ),
     "a page of a proxy": (
         lambda _: page("502 Bad Gateway", "text/html"),
         "model",
-        "has a server error: 502 Bad Gateway",
+        "reports a server error: 502 Bad Gateway",
     ),
     "a text in a stream": (
         lambda _: plain(b"upstream connect error"),
         "model",
-        "is in trouble: upstream connect error",
+        "reports a server error: upstream connect error",
     ),
     "a text as an event": (
         lambda _: plain(b"data: Internal Server Error\n\n"),
         "model",
-        "is in trouble: Internal Server Error",
+        "reports a server error: Internal Server Error",
     ),
     "a text in a stream, byte by byte": (
         lambda _: streamed_response([bytes([one]) for one in b"upstream connect error"]),
         "model",
-        "is in trouble: upstream connect error",
+        "reports a server error: upstream connect error",
     ),
     "an event that is an error in words": (
         lambda _: plain(b"event: error\ndata: upstream request timeout\n\n"),
         "model",
-        "is in trouble: upstream request timeout",
+        "reports a server error: upstream request timeout",
     ),
     "an event that is an error by name alone": (
         lambda _: plain(b'event: error\ndata: {"reason": "The shard is gone"}\n\n'),

@@ -319,7 +319,7 @@ class ServerErrors:
             )
         else:
             error_message = phrase(
-                "{host} has a server error: {message}",
+                "{host} reports a server error: {message}",
                 host=self._host,
                 message=self._clean(message) or f"HTTP {status}",
             )

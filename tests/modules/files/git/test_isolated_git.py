@@ -359,7 +359,8 @@ def test_a_folder_that_another_removes_before_its_lock_is_held_is_made_again(
     """Whoever looks for those of killed processes takes one without a lock for theirs."""
     (tmp_path / "others").mkdir()
     monkeypatch.setattr(temporary_folder, "_FOLDERS", (str(tmp_path / "others"),))
-    real, taken = fcntl.flock, []
+    taken: list[Path] = []
+    real = fcntl.flock
 
     def flock(lock_fd: int, operation: int) -> None:
         folder = Path(f"/proc/self/fd/{lock_fd}").readlink().parent

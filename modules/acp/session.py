@@ -89,8 +89,12 @@ class AcpSession:
         terminal.show_news = self._tell
         self.id = terminal.session
         self._lock = threading.Lock()
+        self._closing = threading.Lock()
+        self._is_closed = False
         self._is_reserved = False
         self._thread: threading.Thread | None = None
+        self.answered: Future[PromptResponse] | None = None
+        """Done when nothing of the last prompt runs any more; None before the first."""
         self._is_cancelled = False
         self.is_ending = False
         """Whether it was closed, or is being closed."""
@@ -137,6 +141,7 @@ class AcpSession:
             self._thread = threading.Thread(
                 target=self._run, args=(prompt, answered), name=f"turn {self.id}"
             )
+            self.answered = answered
             self._thread.start()
         return answered
 
@@ -300,4 +305,8 @@ class AcpSession:
             feature.give(tables_of(servers))
 
     def close(self) -> None:
-        self.terminal.close()
+        """Let go of the terminal, once; return when that is done."""
+        with self._closing:
+            if not self._is_closed:
+                self._is_closed = True
+                self.terminal.close()

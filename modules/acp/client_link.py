@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from acp import RequestError
 from acp.agent.connection import AgentSideConnection
@@ -20,8 +20,12 @@ from pydantic import ValidationError
 from utils.waiting import Stop
 
 Answer = TypeVar("Answer")
+WriteAnswer = Literal["done", "refused", "silent"]
 _READ_SECONDS = 2.0
 """Seconds to wait for the text of a file in the editor, which helps, but is not needed."""
+_WRITE_SECONDS = 5.0
+"""Seconds to wait until the editor has taken over what is on disk already."""
+_NOT_FOUND = -32002
 
 
 class ClientLink:
@@ -66,20 +70,52 @@ class ClientLink:
             return None
         return None
 
-    def editor_text(self, session: str, path: str, stop: Stop) -> str | None:
-        """Return the text of the file *path* as the editor shows it, None where it does not say."""
-        fs = self.capabilities.fs
-        if not (fs and fs.read_text_file):
-            return None
-        return self._wait(self._read(session, path), stop, is_dropped=True)
+    def editor_text(
+        self, session: str, path: str, stop: Stop, *, missing: str | None = None
+    ) -> str | None:
+        """Return the text of the file *path* as the editor shows it, None where it does not say.
 
-    async def _read(self, session: str, path: str) -> str | None:
+        *missing* stands for a file that it knows nothing of.
+        """
+        if not self._reads_files:
+            return None
+        return self._wait(self._read(session, path, missing), stop, is_dropped=True)
+
+    @property
+    def _reads_files(self) -> bool:
+        fs = self.capabilities.fs
+        return bool(fs and fs.read_text_file)
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether the editor can be given a text, and says before what it has unsaved."""
+        fs = self.capabilities.fs
+        return bool(fs and fs.write_text_file and self._reads_files)
+
+    def write_text(self, session: str, path: str, text: str, stop: Stop) -> WriteAnswer:
+        """Have the editor show and save *text* as the file *path*; return what came of it."""
+        answer = self._wait(self._write(session, path, text), stop, is_dropped=True)
+        return answer or "silent"
+
+    async def _write(self, session: str, path: str, text: str) -> WriteAnswer:
+        writing = self._connection.write_text_file(session, path, text)
+        try:
+            await asyncio.wait_for(writing, _WRITE_SECONDS)
+        except TimeoutError:
+            return "silent"
+        except (ConnectionError, RequestError, ValidationError):
+            return "refused"
+        return "done"
+
+    async def _read(self, session: str, path: str, missing: str | None) -> str | None:
         """Return the text of *path*, None where that fails: of a task that was dropped meanwhile
         nobody would take the error, and asyncio print it."""
         reading = self._connection.read_text_file(session, path)
         try:
             return (await asyncio.wait_for(reading, _READ_SECONDS)).content
-        except (ConnectionError, RequestError, ValidationError, TimeoutError):
+        except RequestError as error:
+            return missing if error.code == _NOT_FOUND else None
+        except (ConnectionError, ValidationError, TimeoutError):
             return None
 
     def _wait(

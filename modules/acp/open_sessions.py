@@ -229,9 +229,19 @@ class OpenSessions:
         opened = OpenProject(
             folder.root, project.failures, lambda path: folder.read_text(path).text
         )
-        session = AcpSession(terminal, opened, self._client, self._translator)
+        session = AcpSession(terminal, opened, self._client, self._translator, self._neighbours_of)
         self._sessions[session.id] = session
         return session
+
+    def _neighbours_of(self, session: AcpSession) -> list[AcpSession]:
+        """Return the other sessions whose folder is that of *session*, in it, or around it."""
+        root = session.project.root
+        return [
+            other
+            for other in list(self._sessions.values())
+            if other is not session
+            and (root.is_relative_to(other.project.root) or other.project.root.is_relative_to(root))
+        ]
 
     def _listed_folders(self, cwd: str | None) -> Sequence[Path]:
         has_data = self._workplace.has_data

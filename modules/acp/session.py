@@ -29,6 +29,7 @@ from core.loop.turn import drive
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
+from modules.acp.editor_files import EditorFiles
 from modules.acp.given_servers import GivenServer, tables_of
 from modules.acp.options import (
     is_offered,
@@ -37,6 +38,7 @@ from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
 from modules.acp.session_view import SessionView
 from modules.file_manager import FileManager
+from modules.jobs.feature import Jobs
 from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
@@ -78,13 +80,19 @@ class AcpSession:
         project: OpenProject,
         client: ClientLink,
         translator: Translator,
+        find_neighbours: Callable[[AcpSession], Sequence[AcpSession]],
     ) -> None:
+        """*find_neighbours* returns the other open sessions that work in the same files."""
+        self._find_neighbours = find_neighbours
         self.terminal = terminal
         self.project = project
         self._client = client
         self._translator = translator
+        self._files = EditorFiles(
+            client, terminal.session, project.root, terminal.stop, self._is_quiet, project.failures
+        )
         if files := terminal.features.find(FileManager):
-            files.editor_text = self._editor_text
+            files.editor = self._files
         self.view = SessionView(terminal, project.root, client, translator)
         terminal.show_news = self._tell
         self.id = terminal.session
@@ -105,6 +113,19 @@ class AcpSession:
     @property
     def is_running(self) -> bool:
         return self._thread is not None
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether a program of this session may be at work that no turn waits for."""
+        jobs = self.terminal.features.find(Jobs)
+        servers = self.terminal.features.find(McpServers)
+        return bool((jobs and jobs.running_names()) or (servers and servers.has_programs))
+
+    def _is_quiet(self) -> bool:
+        """Whether nobody but the turn that asks is at work in the folder."""
+        return not self.has_programs and not any(
+            other.is_running or other.has_programs for other in self._find_neighbours(self)
+        )
 
     @contextmanager
     def reserved(self) -> Iterator[None]:
@@ -207,17 +228,11 @@ class AcpSession:
         """Answer *prompt*; a turn that was left at a question goes on before."""
         if self.terminal.has_open_question:
             self._drive(self.terminal.resume_turn())
-        add_unsaved(prompt, self.project.read_text, self._editor_text)
+        add_unsaved(prompt, self.project.read_text, self._files.text_of)
         pictures = self._keep_pictures(prompt)
         end = self._drive(self.terminal.run_line(prompt.message, pictures))
         self.view.send_end_of_prompt()
         return self._response(end)
-
-    def _editor_text(self, path: str) -> str | None:
-        """Return the text of *path*, from the project's folder, as the editor has it; None where it
-        does not say."""
-        absolute = str(self.project.root / path)
-        return self._client.editor_text(self.id, absolute, self.terminal.stop)
 
     def _drive(self, turn: Turn) -> TurnFinished | None:
         """Run *turn* to its end and return that; None for a command."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from acp.schema import (
     ReadTextFileResponse,
     RequestPermissionResponse,
     ToolCallUpdate,
+    WriteTextFileResponse,
 )
 
 ROOT = Path(__file__).parents[3]
@@ -37,11 +38,21 @@ def first_option(_: RecordingClient, options: list[PermissionOption]) -> str:
     return options[0].option_id
 
 
+async def save_as_given(path: str, content: str) -> str:
+    Path(path).write_bytes(content.encode())
+    return content
+
+
 @dataclass
 class RecordingClient:
-    """Keeps the updates of each session; *choose* answers questions, "" leaves them open."""
+    """Keeps the updates of each session; *choose* answers questions, "" leaves them open.
+
+    *save* writes what a buffer is to hold to the disk, and returns what it holds then.
+    """
 
     choose: Choose = first_option
+    save: Callable[[str, str], Awaitable[str]] = save_as_given
+    writes: list[tuple[str, str]] = field(default_factory=list)
     buffers: dict[str, str] = field(default_factory=dict)
     updates: dict[str, list[Any]] = field(default_factory=dict)
     questions: list[tuple[ToolCallUpdate, list[PermissionOption]]] = field(default_factory=list)
@@ -72,6 +83,13 @@ class RecordingClient:
         if path not in self.buffers:
             raise RequestError.resource_not_found(path)
         return ReadTextFileResponse(content=self.buffers[path])
+
+    async def write_text_file(
+        self, session_id: str, path: str, content: str, **_: Any
+    ) -> WriteTextFileResponse:
+        self.writes.append((path, content))
+        self.buffers[path] = await self.save(path, content)
+        return WriteTextFileResponse()
 
     def on_connect(self, conn: Agent) -> None:
         pass

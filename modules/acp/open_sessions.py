@@ -31,9 +31,13 @@ _SHUTDOWN_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class ProjectAccess:
-    """A project folder, opened: its sessions, and terminals for them."""
+    """A project folder, opened: its sessions, and terminals for them.
+
+    *sockets* is a private folder outside of it, which is made when it is needed.
+    """
 
     project: Project
+    sockets: Path
     store: Sessions
     failures: FailureLog
     open_terminal: Callable[[], MainTerminal]
@@ -227,7 +231,7 @@ class OpenSessions:
     def _added(self, terminal: MainTerminal, project: ProjectAccess) -> AcpSession:
         folder = project.project
         opened = OpenProject(
-            folder.root, project.failures, lambda path: folder.read_text(path).text
+            folder.root, project.sockets, project.failures, lambda path: folder.read_text(path).text
         )
         session = AcpSession(terminal, opened, self._client, self._translator, self._neighbours_of)
         self._sessions[session.id] = session

@@ -22,6 +22,8 @@ from core.events import (
     Event,
     Reply,
     StepFinished,
+    ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnFinished,
 )
@@ -36,11 +38,14 @@ from modules.acp.options import (
 )
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
+from modules.acp.run_terminals import RunTerminals
 from modules.acp.session_view import SessionView
+from modules.acp.updates import Update
 from modules.file_manager import FileManager
 from modules.jobs.feature import Jobs
 from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
+from modules.terminal_ops import TerminalOps
 from modules.translator import Translator
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
@@ -62,10 +67,13 @@ class _LeftAtQuestion(Exception):
 class OpenProject:
     """A project folder, its texts by their paths, and where failures are told.
 
+    *sockets* is a private folder outside of it, which is made when it is needed.
+
     *read_text* raises `ToolError` for what is no text of the project.
     """
 
     root: Path
+    sockets: Path
     failures: FailureLog
     read_text: Callable[[str], str]
 
@@ -94,6 +102,16 @@ class AcpSession:
         if files := terminal.features.find(FileManager):
             files.editor = self._files
         self.view = SessionView(terminal, project.root, client, translator)
+        self._terminals = RunTerminals(
+            client,
+            terminal.session,
+            (project.sockets, project.root),
+            terminal.stop,
+            self.view.send,
+            translator,
+        )
+        if programs := terminal.features.find(TerminalOps):
+            programs.on_begin = self._begin_run
         terminal.show_news = self._tell
         self.id = terminal.session
         self._lock = threading.Lock()
@@ -240,7 +258,10 @@ class AcpSession:
         with self._lock:
             if self._is_cancelled:  # before there was a turn to stop
                 self.terminal.stop.set()
-        drive(turn, self._show)
+        try:
+            drive(turn, self._show)
+        finally:
+            self._terminals.end()
         return self._end
 
     def _keep_pictures(self, prompt: PromptContent) -> Sequence[Picture] | None:
@@ -282,11 +303,26 @@ class AcpSession:
             self._end = event
         elif isinstance(event, ToolStarted):
             self._call = event
-        for update in self.view.updates.of(event):
+        for update in self._updates_of(event):
             self.view.send(update)
         if isinstance(event, StepFinished):
             self.view.send_usage()
         return self._ask(event) if isinstance(event, ApprovalAsked) else None
+
+    def _updates_of(self, event: Event) -> Iterator[Update]:
+        updates = self.view.updates.of(event)
+        match event:
+            case ToolOutput(text=text) if self._terminals.add(text):
+                return
+            case ToolFinished():
+                yield from self._terminals.finished(event, updates)
+            case _:
+                yield from updates
+
+    def _begin_run(self, stop_run: Callable[[], None]) -> None:
+        """Be told that the call that was shown last runs a program now."""
+        if self._call:
+            self._terminals.begin(self.view.updates.call_id(self._call.call_id), stop_run)
 
     def _ask(self, question: ApprovalAsked) -> Reply | None:
         """Ask the client; a question that it went away from stays open."""

@@ -39,7 +39,8 @@ def sessions_of(made: AssembledTerminal, project: Project) -> OpenSessions:
     loop.close()  # what is shown is dropped then
     client = ClientLink(cast(AgentSideConnection, UnheardConnection()), loop)
     log = FailureLog(made.data.root / "failures.log")
-    access = ProjectAccess(project, made.store, log, lambda: made.terminal, lambda: None)
+    sockets = made.data.root / "sockets"
+    access = ProjectAccess(project, sockets, made.store, log, lambda: made.terminal, lambda: None)
     workplace = Workplace(Path, lambda _: True, lambda _: access, lambda: None)
     return OpenSessions(workplace, client, Translator("en", {}))
 

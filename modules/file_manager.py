@@ -601,7 +601,7 @@ def _exists_already(path: str) -> Phrase:
 
 def _changed_since_message(path: str) -> Phrase:
     return phrase(
-        "{path} was changed when the editor saved it, or by somebody else; read it again before "
+        "{path} was changed when the editor saved it, or by another program; read it again before "
         "the next change.",
         path=path,
     )

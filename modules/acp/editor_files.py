@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
+from modules.jobs.feature import Jobs
+from modules.mcp_client.feature import McpServers
 from modules.unsaved_edits import differs
 from utils.logger import FailureLog
 from utils.waiting import Stop
@@ -68,3 +71,10 @@ class EditorFiles:
         self._is_silent = answer == "silent"
         if answer != "done":
             self._failures.log(NotTakenOver(f"{path}: {answer}"))
+
+
+def has_programs(terminal: MainTerminal) -> bool:
+    """Return whether a program of a session may be at work that no turn waits for."""
+    jobs = terminal.features.find(Jobs)
+    servers = terminal.features.find(McpServers)
+    return bool((jobs and jobs.running_names()) or (servers and servers.has_programs))

@@ -11,12 +11,12 @@ from acp import tool_terminal_ref, update_tool_call
 
 from core.cards import Card, RunCard
 from core.events import ToolFinished
+from core.main_terminal import MainTerminal
 from modules.acp.calls import markdown_of, text_content
 from modules.acp.client_link import ClientLink
 from modules.acp.run_terminal import RunTerminal
 from modules.acp.updates import Update
 from modules.translator import Translator
-from utils.waiting import Stop
 
 
 class RunTerminals:
@@ -28,16 +28,15 @@ class RunTerminals:
     def __init__(
         self,
         client: ClientLink,
-        session: str,
+        terminal: MainTerminal,
         folders: tuple[Path, Path],
-        stop: Stop,
         send: Callable[[Update], None],
         translator: Translator,
     ) -> None:
         """*folders* are that of the sockets, a private one, and that of the project."""
-        self._client, self._session = client, session
+        self._client, self._session = client, terminal.session
         self._folders = folders
-        self._stop = stop
+        self._stop = terminal.stop
         self._send = send
         self._translator = translator
         self._is_off = False

@@ -10,11 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from acp import RequestError
-from acp.schema import (
-    PromptResponse,
-    StopReason,
-    Usage,
-)
+from acp.schema import PromptResponse, StopReason, Usage
 
 from core.events import (
     ApprovalAsked,
@@ -31,18 +27,15 @@ from core.loop.turn import drive
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
-from modules.acp.editor_files import EditorFiles
+from modules.acp.editor_files import EditorFiles, has_programs
 from modules.acp.given_servers import GivenServer, tables_of
-from modules.acp.options import (
-    is_offered,
-)
+from modules.acp.options import is_offered
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
 from modules.acp.run_terminals import RunTerminals
 from modules.acp.session_view import SessionView
 from modules.acp.updates import Update
 from modules.file_manager import FileManager
-from modules.jobs.feature import Jobs
 from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
 from modules.terminal_ops import TerminalOps
@@ -102,14 +95,8 @@ class AcpSession:
         if files := terminal.features.find(FileManager):
             files.editor = self._files
         self.view = SessionView(terminal, project.root, client, translator)
-        self._terminals = RunTerminals(
-            client,
-            terminal.session,
-            (project.sockets, project.root),
-            terminal.stop,
-            self.view.send,
-            translator,
-        )
+        folders = (project.sockets, project.root)
+        self._terminals = RunTerminals(client, terminal, folders, self.view.send, translator)
         if programs := terminal.features.find(TerminalOps):
             programs.on_begin = self._begin_run
         terminal.show_news = self._tell
@@ -135,9 +122,7 @@ class AcpSession:
     @property
     def has_programs(self) -> bool:
         """Whether a program of this session may be at work that no turn waits for."""
-        jobs = self.terminal.features.find(Jobs)
-        servers = self.terminal.features.find(McpServers)
-        return bool((jobs and jobs.running_names()) or (servers and servers.has_programs))
+        return has_programs(self.terminal)
 
     def _is_quiet(self) -> bool:
         """Whether nobody but the turn that asks is at work in the folder."""

@@ -72,6 +72,16 @@ class FileProtection(Protocol):
         """Be told that *path*, a file or a folder, is to go from its place."""
 
 
+class PersonsEditor(Protocol):
+    """The editor that the person has the project open in."""
+
+    def text_of(self, path: str) -> str | None:
+        """Return the text of *path* as it is shown there; None where that is not known."""
+
+    def take_over(self, path: str, before: str, data: bytes) -> None:
+        """Be told that *path*, which held the text *before*, was just written and holds *data*."""
+
+
 class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     """Tools on files. A file is never overwritten in a version that the model has not seen."""
 
@@ -101,8 +111,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self._outputs = outputs
         self._note_of = note_of or (lambda _: "")
         self._find_notes = find_notes
-        self.editor_text: Callable[[str], str | None] | None = None
-        """Gives the text of a path as the person's editor has it; None where no editor is."""
+        self.editor: PersonsEditor | None = None
         self._read_state = ReadState()
         self._intents = intents = FilePreviews(project, self._note_of, _exists_already)
         self._previews: Mapping[Callable[..., Any], Callable[..., Card]] = {
@@ -280,7 +289,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         encoding_note = f", {file.format_name}" if not file.is_utf8_lf else ""
         line_count = with_count(len(lines_of(file.text)), "line")
         text = f"Created {visible(name)} ({line_count}{encoding_note})."
-        return Outcome(text, _diff_card(name, change), changes=(Change("created", name),))
+        note = self._told_editor(name, "", data)
+        text += f" {note}" if note else ""
+        return Outcome(text, _diff_card(name, change, note), changes=(Change("created", name),))
 
     @tool(
         Risk.WRITE,
@@ -446,11 +457,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
                     return _GIT_REASON
             except ToolError:  # the tool itself will say it
                 continue
-        if self.editor_text is None:
+        if self.editor is None:
             return None
         from modules.unsaved_edits import unsaved_reason  # in an editor only
 
-        return unsaved_reason(self._project, names, self.editor_text)
+        return unsaved_reason(self._project, names, self.editor.text_of)
 
     def _writable_project(self, *names: str) -> Project:
         """Return the project for a call on *names* that may run: see `approval_reason`."""
@@ -536,8 +547,21 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             message += f" Not exact, but clear: {note}."
         if status is not None and status.st_nlink > 1:
             message += " It had other names (hard links); they keep the old content."
-        card = _diff_card(name, change, note)
+        if changed := self._told_editor(name, file.text, data):
+            message += f" {changed}"
+        card = _diff_card(name, change, changed or note)
         return Outcome(message, card, changes=(Change("modified", name),))
+
+    def _told_editor(self, name: str, before: str, data: bytes) -> Phrase | None:
+        """Tell the editor of *data*, just written; return what is to be known of what it saved."""
+        if self.editor is None or is_in_git(name):
+            return None
+        self.editor.take_over(name, before, data)
+        try:
+            is_as_written = self._project.read_bytes(name) == data
+        except ToolError:  # gone, or no file any more
+            is_as_written = False
+        return None if is_as_written else _changed_since_message(visible(name))
 
 
 def _encode(file: TextFile, text: str | None) -> bytes:
@@ -571,6 +595,14 @@ def _diff_card(name: str, change: Difference, note: Phrase | None = None) -> Dif
 def _exists_already(path: str) -> Phrase:
     return phrase(
         "{path} exists already. modify_file changes part of it; overwrite=true replaces it.",
+        path=path,
+    )
+
+
+def _changed_since_message(path: str) -> Phrase:
+    return phrase(
+        "{path} was changed when the editor saved it, or by another program; read it again before "
+        "the next change.",
         path=path,
     )
 

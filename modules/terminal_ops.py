@@ -7,9 +7,11 @@ from collections.abc import (
     Container,
     Generator,
     Iterable,
+    Iterator,
     Mapping,
     Sequence,
 )
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
@@ -146,6 +148,8 @@ class TerminalOps(
         self._network_hosts = network_hosts
         self._network_access: Network | None = None
         self._untold: tuple[Phrase, ...] = ()
+        self.on_begin: Callable[[Callable[[], None]], None] | None = None
+        """Told of each program that a call waits for when it begins, and what stops it alone."""
         self._root, self._own_code = project.root, project.own_code
         self._sandbox = sandbox
         self._stop = stop
@@ -241,7 +245,7 @@ class TerminalOps(
             raise ToolError(phrase("A command cannot hold a NUL character. Nothing was run."))
         program, limits = Program("bash", command), replace(self._limits, seconds=MAX_SECONDS)
         before = self._watch.scan()
-        result = yield from self._run_outside(program, limits, self._person_environment)
+        result = yield from self._run_outside(program, limits, self._stop, self._person_environment)
         lines = [] if is_private else [ending_for_model(result, limits, MAX_SECONDS)]
         outcome = self._outcome(
             program, result, OUTSIDE_PLACE, before, lines, ending_for_person(result)
@@ -280,11 +284,12 @@ class TerminalOps(
         place = self._sandbox.get().place if report else OUTSIDE_PLACE
         before = self._watch.begin()
         network = self._network() if with_network and outside is None else None
-        if outside is None:
-            with self._watch.disarming_failed(before):
-                result = yield from self._run_sandboxed(program, limits, network)
-        else:
-            result = yield from self._run_outside(program, limits, outside)
+        with self._stop_of_run() as stop:
+            if outside is None:
+                with self._watch.disarming_failed(before):
+                    result = yield from self._run_sandboxed(program, limits, stop, network)
+            else:
+                result = yield from self._run_outside(program, limits, stop, outside)
         lines = [ending_for_model(result, limits, self._max_seconds)]
         if seconds != timeout:
             lines.append(
@@ -373,20 +378,31 @@ class TerminalOps(
             self._untold = self._network_access.notes
         return self._network_access
 
+    @contextmanager
+    def _stop_of_run(self) -> Iterator[Stop]:
+        """Yield what stops the program of a call, which whoever shows it may do as well."""
+        if self.on_begin is None:
+            yield self._stop
+            return
+        stop = Stop()
+        with self._stop.on_stop(stop.set):
+            self.on_begin(stop.set)
+            yield stop
+
     def _run_sandboxed(
-        self, program: Program, limits: Limits, network: Network | None
+        self, program: Program, limits: Limits, stop: Stop, network: Network | None
     ) -> Generator[str, None, Result]:
         try:
-            return (yield from self._sandbox.get().run(program, limits, self._stop, network))
+            return (yield from self._sandbox.get().run(program, limits, stop, network))
         except UserError as error:
             raise ToolError(error.message, "sandbox") from error
 
     def _run_outside(
-        self, program: Program, limits: Limits, environment: Mapping[str, str]
+        self, program: Program, limits: Limits, stop: Stop, environment: Mapping[str, str]
     ) -> Generator[str, None, Result]:
         try:
             sandbox = self._sandbox.get()
-            return (yield from sandbox.run_outside(program, limits, self._stop, environment))
+            return (yield from sandbox.run_outside(program, limits, stop, environment))
         except UserError as error:
             raise ToolError(error.message) from error
 

@@ -9,8 +9,11 @@ the main thread, and each turn in a thread of its own, which shows its events as
 - calls           Calls of tools as a client shows them: their kind, their files and their content.
 - client_link     The client as the threads of turns see it: what is shown to it, and what it is
                   asked.
+- editor_files    The files of a session as the editor has them: what it shows, and what it is to
+                  show.
 - given_servers   MCP servers that a client gives a session, as a file of the person's would have
                   them.
+- live_text       Output of a program made harmless while it comes, for a terminal that is not ours.
 - open_sessions   The sessions that a client has open, and the projects that they are of.
 - options         What a client lets the person choose in a session: modes, options and slash
                   commands.
@@ -18,6 +21,12 @@ the main thread, and each turn in a thread of its own, which shows its events as
                   to.
 - questions       Questions as the protocol asks them: the options of each, and the reply that one
                   stands for.
+- run_terminal    One run in a terminal of the client's, which shows it through a socket and runs
+                  nothing.
+- run_terminals   The terminals of a client, where it has some, for the programs that a session
+                  runs.
+- run_viewer      Viewer of a run, for the terminal of a client: it shows what comes, and runs
+                  nothing itself.
 - server          `acp`: one client on standard input and output, until it goes away.
 - session         One open session: its terminal, and the thread in which a prompt runs.
 - session_view    What a client is shown of a session beside its turns: history, options, commands.

@@ -45,6 +45,8 @@ from modules.translator import Translator
 from utils.i18n import UserError, phrase
 
 Result = TypeVar("Result")
+_CLOSE_SECONDS = 30.0
+"""Seconds that the stopped turn of one session has to end, while its client waits."""
 _ONE_FOLDER = phrase("Onefold works in one folder and does not support additionalDirectories.")
 
 
@@ -181,6 +183,7 @@ class OnefoldAgent:
         **_: Any,
     ) -> ForkSessionResponse:
         self._check_folders(additional_directories)
+        await self._closed(session_id)
         session = await self._in_thread(lambda: self.sessions.fork(cwd, session_id))
         await self._in_thread(lambda: session.give_servers(mcp_servers))
         self._follow_up(session)
@@ -196,7 +199,12 @@ class OnefoldAgent:
         return await self._in_thread(lambda: self.sessions.list_page(cwd, cursor))
 
     async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
-        await self._in_thread(lambda: self.sessions.close(session_id))
+        # It waits here and not in a thread: of these there are few, and others need them.
+        await self._closed(session_id)
+        session = self.sessions.begin_close(session_id)
+        if session.answered:
+            await asyncio.wait([asyncio.wrap_future(session.answered)], timeout=_CLOSE_SECONDS)
+        await self._in_thread(lambda: self.sessions.end_close(session))
         return CloseSessionResponse()
 
     # --- a session -------------------------------------------------------------------------------
@@ -248,7 +256,13 @@ class OnefoldAgent:
         self, cwd: str, session_id: str, additional_directories: Sequence[str] | None
     ) -> AcpSession:
         self._check_folders(additional_directories)
+        await self._closed(session_id)
         return await self._in_thread(lambda: self.sessions.open(cwd, session_id))
+
+    async def _closed(self, session_id: str) -> None:
+        """Wait until nobody closes the session any more."""
+        while closing := self.sessions.closing(session_id):
+            await asyncio.wait([asyncio.wrap_future(closing)])
 
     def _check_folders(self, additional_directories: Sequence[str] | None) -> None:
         if additional_directories:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, Literal, TypeVar
 
 from acp import RequestError
 from acp.agent.connection import AgentSideConnection
@@ -20,8 +22,15 @@ from pydantic import ValidationError
 from utils.waiting import Stop
 
 Answer = TypeVar("Answer")
+WriteAnswer = Literal["done", "refused", "silent"]
 _READ_SECONDS = 2.0
 """Seconds to wait for the text of a file in the editor, which helps, but is not needed."""
+_WRITE_SECONDS = 5.0
+"""Seconds to wait until the editor has taken over what is on disk already."""
+_NOT_FOUND = -32002
+_RELEASE_SECONDS = 2.0
+_TERMINAL_BYTES = 1_000_000
+"""Bytes of its output that a terminal keeps."""
 
 
 class ClientLink:
@@ -66,20 +75,102 @@ class ClientLink:
             return None
         return None
 
-    def editor_text(self, session: str, path: str, stop: Stop) -> str | None:
-        """Return the text of the file *path* as the editor shows it, None where it does not say."""
-        fs = self.capabilities.fs
-        if not (fs and fs.read_text_file):
-            return None
-        return self._wait(self._read(session, path), stop, is_dropped=True)
+    def editor_text(
+        self, session: str, path: str, stop: Stop, *, missing: str | None = None
+    ) -> str | None:
+        """Return the text of the file *path* as the editor shows it, None where it does not say.
 
-    async def _read(self, session: str, path: str) -> str | None:
+        *missing* stands for a file that it knows nothing of.
+        """
+        if not self._reads_files:
+            return None
+        return self._wait(self._read(session, path, missing), stop, is_dropped=True)
+
+    @property
+    def _reads_files(self) -> bool:
+        fs = self.capabilities.fs
+        return bool(fs and fs.read_text_file)
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether the editor can be given a text, and says before what it has unsaved."""
+        fs = self.capabilities.fs
+        return bool(fs and fs.write_text_file and self._reads_files)
+
+    def write_text(self, session: str, path: str, text: str, stop: Stop) -> WriteAnswer:
+        """Have the editor show and save *text* as the file *path*; return what came of it."""
+        answer = self._wait(self._write(session, path, text), stop, is_dropped=True)
+        return answer or "silent"
+
+    async def _write(self, session: str, path: str, text: str) -> WriteAnswer:
+        writing = self._connection.write_text_file(session, path, text)
+        try:
+            await asyncio.wait_for(writing, _WRITE_SECONDS)
+        except TimeoutError:
+            return "silent"
+        except (ConnectionError, RequestError, ValidationError):
+            return "refused"
+        return "done"
+
+    def open_terminal(
+        self, session: str, command: Sequence[str], folder: str, stop: Stop
+    ) -> str | None:
+        """Return the id of a terminal in which the client runs *command*; None where there is none.
+
+        It is to be given to `release_terminal`. One that comes after *stop* is released here.
+        """
+        future = self._submit(self._create(session, command, folder))
+        if future is None:
+            return None
+        self._wait_for(future, stop)
+        if future.done():
+            return future.result()
+        future.add_done_callback(
+            lambda made: self.release_terminal(session, made.result() or "", is_awaited=False)
+        )
+        return None
+
+    async def _create(self, session: str, command: Sequence[str], folder: str) -> str | None:
+        program, *arguments = command
+        try:
+            made = await self._connection.create_terminal(
+                session, program, arguments, cwd=folder, output_byte_limit=_TERMINAL_BYTES
+            )
+        except (ConnectionError, RequestError, ValidationError):
+            return None
+        return made.terminal_id
+
+    def release_terminal(
+        self, session: str, terminal: str, *, is_ending: bool = False, is_awaited: bool = True
+    ) -> None:
+        """Let the client forget *terminal*, if it is one; what it showed stays.
+
+        The command of one that *is ending* may do so by itself before.
+        """
+        releasing = self._release(session, terminal, is_ending=is_ending) if terminal else None
+        future = self._submit(releasing) if releasing else None
+        if future and is_awaited:
+            self._wait_for(future, Stop())
+
+    async def _release(self, session: str, terminal: str, *, is_ending: bool) -> None:
+        no_answer = (ConnectionError, RequestError, ValidationError, TimeoutError)
+        if is_ending:
+            with suppress(*no_answer):
+                ending = self._connection.wait_for_terminal_exit(session, terminal)
+                await asyncio.wait_for(ending, _RELEASE_SECONDS)
+        with suppress(*no_answer):
+            releasing = self._connection.release_terminal(session, terminal)
+            await asyncio.wait_for(releasing, _RELEASE_SECONDS)
+
+    async def _read(self, session: str, path: str, missing: str | None) -> str | None:
         """Return the text of *path*, None where that fails: of a task that was dropped meanwhile
         nobody would take the error, and asyncio print it."""
         reading = self._connection.read_text_file(session, path)
         try:
             return (await asyncio.wait_for(reading, _READ_SECONDS)).content
-        except (ConnectionError, RequestError, ValidationError, TimeoutError):
+        except RequestError as error:
+            return missing if error.code == _NOT_FOUND else None
+        except (ConnectionError, ValidationError, TimeoutError):
             return None
 
     def _wait(
@@ -89,17 +180,27 @@ class ClientLink:
 
         Nothing is done any more for a client whose connection is over.
         """
-        try:
-            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        except RuntimeError:  # the loop is closed
-            coroutine.close()
+        future = self._submit(coroutine)
+        if future is None:
             return None
-        is_over = threading.Event()
-        future.add_done_callback(lambda _: is_over.set())
-        with stop.on_stop(is_over.set), self._gone.on_stop(is_over.set):
-            is_over.wait()
+        self._wait_for(future, stop)
         if future.done():
             return future.result()
         if is_dropped:
             future.cancel()
         return None
+
+    def _submit(self, coroutine: Coroutine[Any, Any, Answer]) -> Future[Answer] | None:
+        """Begin *coroutine* in the event loop; None where that is over."""
+        try:
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:  # the loop is closed
+            coroutine.close()
+            return None
+
+    def _wait_for(self, future: Future[Any], stop: Stop) -> None:
+        """Wait until *future* is done, *stop* is set, or the client is gone."""
+        is_over = threading.Event()
+        future.add_done_callback(lambda _: is_over.set())
+        with stop.on_stop(is_over.set), self._gone.on_stop(is_over.set):
+            is_over.wait()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,15 +27,17 @@ PAGE_LENGTH = 50
 """Sessions of one page of the list."""
 _SHUTDOWN_SECONDS = 5.0
 """Seconds that stopped turns have to end when the client went away."""
-_CLOSE_SECONDS = 30.0
-"""Seconds that the stopped turn of one session has to end, while its client waits."""
 
 
 @dataclass(frozen=True)
 class ProjectAccess:
-    """A project folder, opened: its sessions, and terminals for them."""
+    """A project folder, opened: its sessions, and terminals for them.
+
+    *sockets* is a private folder outside of it, which is made when it is needed.
+    """
 
     project: Project
+    sockets: Path
     store: Sessions
     failures: FailureLog
     open_terminal: Callable[[], MainTerminal]
@@ -64,6 +67,7 @@ class OpenSessions:
         self._translator = translator
         self._projects: dict[Path, ProjectAccess] = {}
         self._sessions: dict[str, AcpSession] = {}
+        self._closings: dict[str, Future[None]] = {}
         self._lock = threading.RLock()
         self._is_closed = False
 
@@ -136,21 +140,40 @@ class OpenSessions:
             next_cursor = str(offset + PAGE_LENGTH) if is_more else None
             return ListSessionsResponse(sessions=page, next_cursor=next_cursor)
 
-    def close(self, session: str) -> None:
-        """Stop what runs in *session* and let go of it; all of it is kept.
+    def closing(self, session: str) -> Future[None] | None:
+        """Return what is done when *session*, which is being closed, is; None if it is not."""
+        return self._closings.get(session)
 
-        Raises `RequestError` where that does not end in time: the session is open then as before.
+    def begin_close(self, session: str) -> AcpSession:
+        """Stop what runs in *session*, which nobody closes yet, and return it; never waits.
+
+        `end_close` is to follow. Raises `RequestError`.
         """
-        with self._lock:
-            found = self.find(session)
-            found.end()
-            found.wait(_CLOSE_SECONDS)
+        found = self.find(session)
+        self._closings[session] = Future()
+        found.end()
+        return found
+
+    def end_close(self, found: AcpSession) -> None:
+        """Let go of *found*; all of it is kept. Others are not held up by what that takes.
+
+        Raises `RequestError` where it still runs: the session is open then as before.
+        """
+        closing = self._closings[found.id]
+        try:
             if found.is_running:
                 found.stay()
                 details = "what runs has not ended yet: try again"
                 raise RequestError.internal_error({"details": details})
-            del self._sessions[session]
-            found.close()
+            with self._lock:
+                is_ours = self._sessions.get(found.id) is found
+            if is_ours:
+                found.close()
+                with self._lock:
+                    self._sessions.pop(found.id, None)
+        finally:
+            del self._closings[found.id]
+            closing.set_result(None)
 
     def leave(self) -> None:
         """Stop what runs, and begin nothing more; an open question stays one. Never waits."""
@@ -208,11 +231,21 @@ class OpenSessions:
     def _added(self, terminal: MainTerminal, project: ProjectAccess) -> AcpSession:
         folder = project.project
         opened = OpenProject(
-            folder.root, project.failures, lambda path: folder.read_text(path).text
+            folder.root, project.sockets, project.failures, lambda path: folder.read_text(path).text
         )
-        session = AcpSession(terminal, opened, self._client, self._translator)
+        session = AcpSession(terminal, opened, self._client, self._translator, self._neighbours_of)
         self._sessions[session.id] = session
         return session
+
+    def _neighbours_of(self, session: AcpSession) -> list[AcpSession]:
+        """Return the other sessions whose folder is that of *session*, in it, or around it."""
+        root = session.project.root
+        return [
+            other
+            for other in list(self._sessions.values())
+            if other is not session
+            and (root.is_relative_to(other.project.root) or other.project.root.is_relative_to(root))
+        ]
 
     def _listed_folders(self, cwd: str | None) -> Sequence[Path]:
         has_data = self._workplace.has_data

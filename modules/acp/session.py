@@ -10,11 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from acp import RequestError
-from acp.schema import (
-    PromptResponse,
-    StopReason,
-    Usage,
-)
+from acp.schema import PromptResponse, StopReason, Usage
 
 from core.events import (
     ApprovalAsked,
@@ -22,6 +18,8 @@ from core.events import (
     Event,
     Reply,
     StepFinished,
+    ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnFinished,
 )
@@ -29,16 +27,18 @@ from core.loop.turn import drive
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
+from modules.acp.editor_files import EditorFiles, has_programs
 from modules.acp.given_servers import GivenServer, tables_of
-from modules.acp.options import (
-    is_offered,
-)
+from modules.acp.options import is_offered
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
+from modules.acp.run_terminals import RunTerminals
 from modules.acp.session_view import SessionView
+from modules.acp.updates import Update
 from modules.file_manager import FileManager
 from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
+from modules.terminal_ops import TerminalOps
 from modules.translator import Translator
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
@@ -60,10 +60,13 @@ class _LeftAtQuestion(Exception):
 class OpenProject:
     """A project folder, its texts by their paths, and where failures are told.
 
+    *sockets* is a private folder outside of it, which is made when it is needed.
+
     *read_text* raises `ToolError` for what is no text of the project.
     """
 
     root: Path
+    sockets: Path
     failures: FailureLog
     read_text: Callable[[str], str]
 
@@ -78,19 +81,33 @@ class AcpSession:
         project: OpenProject,
         client: ClientLink,
         translator: Translator,
+        find_neighbours: Callable[[AcpSession], Sequence[AcpSession]],
     ) -> None:
+        """*find_neighbours* returns the other open sessions that work in the same files."""
+        self._find_neighbours = find_neighbours
         self.terminal = terminal
         self.project = project
         self._client = client
         self._translator = translator
+        self._files = EditorFiles(
+            client, terminal.session, project.root, terminal.stop, self._is_quiet, project.failures
+        )
         if files := terminal.features.find(FileManager):
-            files.editor_text = self._editor_text
+            files.editor = self._files
         self.view = SessionView(terminal, project.root, client, translator)
+        folders = (project.sockets, project.root)
+        self._terminals = RunTerminals(client, terminal, folders, self.view.send, translator)
+        if programs := terminal.features.find(TerminalOps):
+            programs.on_begin = self._begin_run
         terminal.show_news = self._tell
         self.id = terminal.session
         self._lock = threading.Lock()
+        self._closing = threading.Lock()
+        self._is_closed = False
         self._is_reserved = False
         self._thread: threading.Thread | None = None
+        self.answered: Future[PromptResponse] | None = None
+        """Done when nothing of the last prompt runs any more; None before the first."""
         self._is_cancelled = False
         self.is_ending = False
         """Whether it was closed, or is being closed."""
@@ -101,6 +118,17 @@ class AcpSession:
     @property
     def is_running(self) -> bool:
         return self._thread is not None
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether a program of this session may be at work that no turn waits for."""
+        return has_programs(self.terminal)
+
+    def _is_quiet(self) -> bool:
+        """Whether nobody but the turn that asks is at work in the folder."""
+        return not self.has_programs and not any(
+            other.is_running or other.has_programs for other in self._find_neighbours(self)
+        )
 
     @contextmanager
     def reserved(self) -> Iterator[None]:
@@ -137,6 +165,7 @@ class AcpSession:
             self._thread = threading.Thread(
                 target=self._run, args=(prompt, answered), name=f"turn {self.id}"
             )
+            self.answered = answered
             self._thread.start()
         return answered
 
@@ -202,17 +231,11 @@ class AcpSession:
         """Answer *prompt*; a turn that was left at a question goes on before."""
         if self.terminal.has_open_question:
             self._drive(self.terminal.resume_turn())
-        add_unsaved(prompt, self.project.read_text, self._editor_text)
+        add_unsaved(prompt, self.project.read_text, self._files.text_of)
         pictures = self._keep_pictures(prompt)
         end = self._drive(self.terminal.run_line(prompt.message, pictures))
         self.view.send_end_of_prompt()
         return self._response(end)
-
-    def _editor_text(self, path: str) -> str | None:
-        """Return the text of *path*, from the project's folder, as the editor has it; None where it
-        does not say."""
-        absolute = str(self.project.root / path)
-        return self._client.editor_text(self.id, absolute, self.terminal.stop)
 
     def _drive(self, turn: Turn) -> TurnFinished | None:
         """Run *turn* to its end and return that; None for a command."""
@@ -220,7 +243,10 @@ class AcpSession:
         with self._lock:
             if self._is_cancelled:  # before there was a turn to stop
                 self.terminal.stop.set()
-        drive(turn, self._show)
+        try:
+            drive(turn, self._show)
+        finally:
+            self._terminals.end()
         return self._end
 
     def _keep_pictures(self, prompt: PromptContent) -> Sequence[Picture] | None:
@@ -262,11 +288,26 @@ class AcpSession:
             self._end = event
         elif isinstance(event, ToolStarted):
             self._call = event
-        for update in self.view.updates.of(event):
+        for update in self._updates_of(event):
             self.view.send(update)
         if isinstance(event, StepFinished):
             self.view.send_usage()
         return self._ask(event) if isinstance(event, ApprovalAsked) else None
+
+    def _updates_of(self, event: Event) -> Iterator[Update]:
+        updates = self.view.updates.of(event)
+        match event:
+            case ToolOutput(text=text) if self._terminals.add(text):
+                return
+            case ToolFinished():
+                yield from self._terminals.finished(event, updates)
+            case _:
+                yield from updates
+
+    def _begin_run(self, stop_run: Callable[[], None]) -> None:
+        """Be told that the call that was shown last runs a program now."""
+        if self._call:
+            self._terminals.begin(self.view.updates.call_id(self._call.call_id), stop_run)
 
     def _ask(self, question: ApprovalAsked) -> Reply | None:
         """Ask the client; a question that it went away from stays open."""
@@ -300,4 +341,8 @@ class AcpSession:
             feature.give(tables_of(servers))
 
     def close(self) -> None:
-        self.terminal.close()
+        """Let go of the terminal, once; return when that is done."""
+        with self._closing:
+            if not self._is_closed:
+                self._is_closed = True
+                self.terminal.close()

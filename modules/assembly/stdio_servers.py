@@ -87,7 +87,12 @@ def acp_workplace(options: Args, translator: Translator, stack: ExitStack) -> Wo
             app_context.project.close()
 
         return ProjectAccess(
-            app_context.project, app_context.store, app_context.failures, open_terminal, close
+            app_context.project,
+            app_context.data.sockets,
+            app_context.store,
+            app_context.failures,
+            open_terminal,
+            close,
         )
 
     return Workplace(

@@ -631,6 +631,11 @@ class McpServers(
         names = self._servers.running_names() if self._servers and self._is_in_turn else []
         return ", ".join(visible(name) for name in names)
 
+    @property
+    def has_programs(self) -> bool:
+        """Whether a server of ours runs as a program, in a turn or between two."""
+        return bool(self._servers and self._servers.running_names())
+
     def on_session_changed(self, session: str) -> None:  # noqa: ARG002 - whichever it is
         self._was_looked = self._was_asked = False
         self._listed, self._is_stale = None, True

@@ -65,6 +65,11 @@ class DataFolder:
         return self.path / "approvals.json"
 
     @property
+    def sockets(self) -> Path:
+        """The folder of sockets by which what runs is shown elsewhere."""
+        return self.path / "sockets"
+
+    @property
     def tool_switches(self) -> Path:
         """The switches of the tools."""
         return self.path / "tools.json"

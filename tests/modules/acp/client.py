@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +17,15 @@ from acp.interfaces import Agent, Client
 from acp.schema import (
     AllowedOutcome,
     ClientCapabilities,
+    CreateTerminalResponse,
     DeniedOutcome,
     PermissionOption,
     PromptResponse,
     ReadTextFileResponse,
     RequestPermissionResponse,
     ToolCallUpdate,
+    WaitForTerminalExitResponse,
+    WriteTextFileResponse,
 )
 
 ROOT = Path(__file__).parents[3]
@@ -37,11 +40,46 @@ def first_option(_: RecordingClient, options: list[PermissionOption]) -> str:
     return options[0].option_id
 
 
+async def save_as_given(path: str, content: str) -> str:
+    Path(path).write_bytes(content.encode())
+    return content
+
+
+@dataclass
+class ShownTerminal:
+    """A terminal of a client; *output* and *exit_code* are those of its program, at its end."""
+
+    program: asyncio.subprocess.Process | None = None
+    output: str = ""
+    exit_code: int | None = None
+    is_released: bool = False
+
+    async def release(self) -> None:
+        self.is_released = True
+        if self.program:
+            if self.program.returncode is None:
+                self.program.kill()
+            output, _ = await self.program.communicate()
+            self.output, self.exit_code = output.decode(), self.program.returncode
+
+
+async def make_terminal(shown: ShownTerminal, command: list[str]) -> None:
+    shown.program = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+
+
 @dataclass
 class RecordingClient:
-    """Keeps the updates of each session; *choose* answers questions, "" leaves them open."""
+    """Keeps the updates of each session; *choose* answers questions, "" leaves them open.
+
+    *save* writes what a buffer is to hold to the disk, and returns what it holds then;
+    *make_terminal* has a terminal run a command.
+    """
 
     choose: Choose = first_option
+    save: Callable[[str, str], Awaitable[str]] = save_as_given
+    writes: list[tuple[str, str]] = field(default_factory=list)
+    make_terminal: Callable[[ShownTerminal, list[str]], Awaitable[None]] = make_terminal
+    terminals: dict[str, ShownTerminal] = field(default_factory=dict)
     buffers: dict[str, str] = field(default_factory=dict)
     updates: dict[str, list[Any]] = field(default_factory=dict)
     questions: list[tuple[ToolCallUpdate, list[PermissionOption]]] = field(default_factory=list)
@@ -72,6 +110,31 @@ class RecordingClient:
         if path not in self.buffers:
             raise RequestError.resource_not_found(path)
         return ReadTextFileResponse(content=self.buffers[path])
+
+    async def write_text_file(
+        self, session_id: str, path: str, content: str, **_: Any
+    ) -> WriteTextFileResponse:
+        self.writes.append((path, content))
+        self.buffers[path] = await self.save(path, content)
+        return WriteTextFileResponse()
+
+    async def create_terminal(
+        self, command: str, session_id: str, args: list[str] | None = None, **_: Any
+    ) -> CreateTerminalResponse:
+        terminal = f"terminal {len(self.terminals)}"
+        self.terminals[terminal] = shown = ShownTerminal()
+        await self.make_terminal(shown, [command, *(args or [])])
+        return CreateTerminalResponse(terminal_id=terminal)
+
+    async def wait_for_terminal_exit(
+        self, session_id: str, terminal_id: str, **_: Any
+    ) -> WaitForTerminalExitResponse:
+        if program := self.terminals[terminal_id].program:
+            await program.wait()
+        return WaitForTerminalExitResponse()
+
+    async def release_terminal(self, session_id: str, terminal_id: str, **_: Any) -> None:
+        await self.terminals[terminal_id].release()
 
     def on_connect(self, conn: Agent) -> None:
         pass

@@ -11,10 +11,23 @@ from random import Random
 
 from acp import RequestError, text_block
 from acp.client.connection import ClientSideConnection
-from acp.schema import PermissionOption, PromptResponse
+from acp.schema import (
+    ClientCapabilities,
+    FileSystemCapabilities,
+    PermissionOption,
+    PromptResponse,
+)
 
 from tests.campaign import seeded
-from tests.modules.acp.client import HANG_SECONDS, RecordingClient, project_in, started
+from tests.modules.acp.client import (
+    HANG_SECONDS,
+    RecordingClient,
+    ShownTerminal,
+    make_terminal,
+    project_in,
+    save_as_given,
+    started,
+)
 from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Pause, Say, Simulator, Step
 from tests.simulator.server import ReceivedRequest
@@ -24,6 +37,9 @@ ORDERS = 25
 LENGTH = 12
 """Calls of one order."""
 EXPECTED_ERRORS = {-32600, -32601, -32602, -32002}
+ALL = ClientCapabilities(
+    fs=FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True
+)
 KINDS = ("talk", "slow", "write", "delete", "run")
 
 
@@ -175,6 +191,44 @@ def choose_at_random(random: Random) -> Callable[[RecordingClient, list[Permissi
     return choose
 
 
+def save_at_random(random: Random) -> Callable[[str, str], Awaitable[str]]:
+    """Save as an editor may: slowly, otherwise, or not at all."""
+
+    async def save(path: str, content: str) -> str:
+        match random.randrange(5):
+            case 0:
+                raise RequestError.internal_error()
+            case 1:
+                await asyncio.sleep(random.random() / 10)
+            case 2:
+                content = content.upper()
+        return await save_as_given(path, content)
+
+    return save
+
+
+def make_at_random(random: Random) -> Callable[[ShownTerminal, list[str]], Awaitable[None]]:
+    """Make a terminal as a client may: late, closed at once, or not at all."""
+
+    async def make(shown: ShownTerminal, command: list[str]) -> None:
+        match random.randrange(6):
+            case 0:
+                shown.is_released = True  # there is none
+                raise RequestError.internal_error()
+            case 1:
+                await asyncio.sleep(random.random())
+        await make_terminal(shown, command)
+        if random.randrange(4) == 0 and shown.program and shown.program.returncode is None:
+            shown.program.kill()
+
+    return make
+
+
+async def until_released(client: RecordingClient) -> None:
+    while not all(terminal.is_released for terminal in client.terminals.values()):
+        await asyncio.sleep(0.01)
+
+
 @seeded(2)
 def test_random_orders(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
@@ -182,14 +236,18 @@ def test_random_orders(tmp_path: Path, seed: int) -> None:
     errors: Counter[int] = Counter()
 
     async def play() -> None:
-        client = RecordingClient(choose_at_random(random))
+        client = RecordingClient(
+            choose_at_random(random), save_at_random(random), make_terminal=make_at_random(random)
+        )
         client.cancelled.set()  # a question that is left open is cancelled at once
-        async with started(tmp_path, client, url=server.url) as (connection, _):
+        async with started(tmp_path, client, url=server.url, capabilities=ALL) as (connection, _):
             for _number in range(ORDERS):
                 order = Order(random, connection, client, project)
                 await order.play()
                 await order.check()
                 errors.update(order.errors)
+            await asyncio.wait_for(until_released(client), HANG_SECONDS)
+        assert client.writes
 
     with Simulator(model) as server:
         run_in_own_loop(play())

@@ -35,13 +35,16 @@ class Undo(Protocol):
     def lost_files(self) -> Sequence[str]:
         """Return the files that the last call deleted and no checkpoint holds."""
 
+    def overwritten_files(self) -> Sequence[str]:
+        """Return those in the place of which it put others, or other content."""
+
     def undo_call(self, call_id: str) -> bool:
         """Undo the call; return whether all of it could be."""
 
 
 class MassDeletionGuard(Feature, ConfirmsCalls):
-    """Asks whether to keep what a call did when it deleted many files, or most there were, or one
-    that no checkpoint holds.
+    """Asks whether to keep what a call did when it deleted many files, or most there were, or
+    deleted or overwrote one that no checkpoint holds.
 
     *files* returns those that are in the folder now.
     """
@@ -77,7 +80,16 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
 
     def _loss_for_good(self, changes: Sequence[Change]) -> Phrase | None:
         """Return what could not be brought back later, None where there is no such thing."""
-        if not changes or not (lost := self._undo.lost_files()):
+        if not changes:
+            return None
+        lost, overwritten = self._undo.lost_files(), self._undo.overwritten_files()
+        if overwritten:
+            return phrase(
+                "It overwrote or deleted files that no checkpoint holds: {names}. Undo cannot "
+                "restore them later. Yes keeps its changes; no undoes all of them.",
+                names=first_names([visible(path) for path in sorted((*lost, *overwritten))]),
+            )
+        if not lost:
             return None
         return phrase(
             "It deleted files that no checkpoint holds: {names}. Undo cannot restore them later. "

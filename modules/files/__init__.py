@@ -99,7 +99,7 @@ EXPORTS = {
     "git_remotes.remote_transport": ["Ref", "Transport"],
     "git_remotes.upstreams": ["Upstreams", "changed_upstreams", "has_upstream", "write_upstreams"],
     "ignore": ["GENERATED_FOLDERS", "NearFiles"],
-    "kernel": ["Undecided", "exchange", "openat2", "rename_to_new"],
+    "kernel": ["Undecided", "exchange", "openat2", "reflink", "rename_to_new"],
     "listing": ["FolderListing"],
     "own_code": ["OwnCode", "break_hard_links", "linked_libraries"],
     "paging": ["read_excerpt", "read_part"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 _OPENAT2 = 437  # the number is the same on every architecture but Alpha
 _RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 2, 4, 8
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
+_FICLONE = 0x40049409  # of linux/fs.h
 _MAX_ATTEMPTS = 32
 
 
@@ -53,6 +55,20 @@ def openat2(folder: int, path: str, flags: int, *, follow_links: bool = True) ->
     if error_number in (errno.EAGAIN, errno.EXDEV, errno.ENOSYS, errno.EPERM, errno.ENAMETOOLONG):
         raise Undecided
     raise OSError(error_number, os.strerror(error_number), path)
+
+
+def reflink(source: int, target: int) -> bool:
+    """Give the open file *target* the content of *source* without a copy; return whether it can be.
+
+    What one of them becomes later the other does not.
+    """
+    if sys.platform != "linux":
+        return False
+    try:
+        fcntl.ioctl(target, _FICLONE, source)
+    except OSError:
+        return False
+    return True
 
 
 def rename_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:

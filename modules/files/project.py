@@ -330,10 +330,17 @@ class Project:
         with self._explained(path), self._folder.with_folders(path.rpartition("/")[0]):
             self._folder.move_in(folder, path)
 
-    def copy_in(self, source: int, path: str) -> None:
-        """Make *path*, its folders too, a copy of the open file *source*; it must not exist."""
+    def copy_in(self, source: int, path: str, *, replaces: bool = False) -> None:
+        """Make *path*, its folders too, a copy of the open file *source*; unless that *replaces*
+        what is there, it must not exist.
+        """
         with self._explained(path), self._folder.with_folders(path.rpartition("/")[0]):
-            self._folder.copy_in(source, path)
+            self._folder.copy_in(source, path, replaces=replaces)
+
+    def copy_unnamed(self, source: int, most: int) -> int | None:
+        """Return a copy of the open file *source* that has no name; see `WritableFolder`."""
+        with self._explained(""):
+            return self._folder.copy_unnamed(source, most)
 
     def delete_file(self, path: str) -> None:
         """Delete a file or a link."""

@@ -141,10 +141,34 @@ class WritableFolder(ConfinedFolder):
                 with suppress(FileNotFoundError):
                     os.unlink(temporary, dir_fd=folder)  # noqa: PTH108
 
-    def copy_in(self, source: int, path: str) -> None:
+    def copy_unnamed(self, source: int, most: int) -> int | None:
+        """Return a copy of the open file *source*, with its mode, owner and times, that has no name
+        and is on the disk of this folder; the caller closes it.
+
+        None where there is no such thing, nor room for it: unless it shares that with its file,
+        at most the bytes *most* are copied, and half of what is free.
+        """
+        with self.open_folder("", writing=True) as folder:
+            if (written := _open_unnamed_file(folder)) is None:
+                return None
+            with os.fdopen(written, "wb"):
+                status, disk = os.fstat(source), os.fstatvfs(folder)
+                if not kernel.reflink(source, written):
+                    if status.st_blocks * 512 > min(most, disk.f_bavail * disk.f_frsize // 2):
+                        return None
+                    _copy(source, written)
+                copy = os.open(f"/proc/self/fd/{written}", os.O_RDONLY | os.O_CLOEXEC)
+                with suppress(PermissionError):
+                    os.fchown(written, status.st_uid, status.st_gid)
+                os.fchmod(written, status.st_mode & 0o777)
+                os.utime(written, ns=(status.st_atime_ns, status.st_mtime_ns))
+                return copy
+
+    def copy_in(self, source: int, path: str, *, replaces: bool = False) -> None:
         """Make *path* a copy of the open file *source*: content, holes, mode, owner and times.
 
-        Nothing may be there (`FileExistsError`).
+        Nothing may be there (`FileExistsError`), unless it *replaces* that: no folder with
+        anything in it.
         """
         with self.open_parent(path) as (folder, name):
             temporary = f".{os.urandom(8).hex()}.tmp"  # see TEMPORARY_FILE
@@ -153,7 +177,12 @@ class WritableFolder(ConfinedFolder):
                 _write_new(folder, temporary, lambda file: _copy(source, file.fileno()), status)
                 times = (status.st_atime_ns, status.st_mtime_ns)
                 os.utime(temporary, ns=times, dir_fd=folder, follow_symlinks=False)
-                kernel.rename_to_new(folder, temporary, folder, name)
+                if replaces:
+                    with suppress(FileNotFoundError, NotADirectoryError):
+                        os.rmdir(name, dir_fd=folder)  # noqa: PTH106
+                    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)  # noqa: PTH105
+                else:
+                    kernel.rename_to_new(folder, temporary, folder, name)
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary, dir_fd=folder)  # noqa: PTH108

@@ -314,7 +314,7 @@ class Sandbox:
     def _plan(self, tier: Tier, stand_in: GitStandIn | None) -> MountPlan:
         """Return the mounts of a run, with *stand_in* for `.git` where there can be one."""
         plan = self._planner.plan(with_mounts=tier.has_mounts)
-        return with_stand_in(plan, stand_in) if tier.has_mounts and stand_in else plan
+        return with_stand_in(plan, stand_in, tier) if stand_in else plan
 
     def _new_stand_in(self) -> GitStandIn:
         """Return a stand-in for one run, so that it keeps nobody else from git."""
@@ -432,8 +432,7 @@ class Sandbox:
         def prepared() -> tuple[PoolKey, Callable[[], LaunchSpec]]:
             plan = planner.plan(with_mounts=tier.has_mounts)
             plan = replace(plan, home=home.ready() if home else None)
-            if tier.has_mounts:
-                plan = with_stand_in(plan, stand_in)
+            plan = with_stand_in(plan, stand_in, tier)
 
             def launch() -> LaunchSpec:
                 spec = tier.launch_spec(plan, Program("python", ""), limits, is_prewarmed=True)
@@ -507,14 +506,19 @@ def _git_lent(plan: MountPlan, stand_in: GitStandIn, notes: list[Phrase]) -> Ite
         return
     with stand_in.borrowed(is_new=".git" in plan.mount_points) as is_lent:
         try:
-            yield plan if is_lent else replace(plan, git_stand_in=None)
+            yield plan if is_lent else replace(plan, git_stand_in=None, git_command=None)
         finally:
             if is_lent:
                 notes += stand_in.take_over()
 
 
-def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
-    """Return *plan* with *stand_in* in the place of the project's repository, if that can be."""
+def with_stand_in(plan: MountPlan, stand_in: GitStandIn, tier: Tier) -> MountPlan:
+    """Return *plan* with *stand_in* in the place of the project's repository, if that can be.
+
+    Without mounts programs find it by a command, and what it has of the repository where that is.
+    """
+    if not (tier.has_mounts or tier.name is TierName.LANDLOCK):
+        return plan
     git, is_new = stand_in.place, ".git" in plan.mount_points
     hidden = [path for path in plan.hidden if not (is_new and path == git)]
     blocked = (*hidden, *plan.own_code, *plan.protected_links, *(p for p, _ in plan.replaced))
@@ -522,6 +526,10 @@ def with_stand_in(plan: MountPlan, stand_in: GitStandIn) -> MountPlan:
         return plan
     if not (is_new or git in plan.repository):
         return plan
+    if not tier.has_mounts:
+        command = stand_in.command()
+        folder = stand_in.folder() if command else None
+        return replace(plan, git_stand_in=folder, git_place=git, git_command=command)
     submodules = stand_in.submodules()
     return replace(
         plan,

@@ -10,6 +10,8 @@ from core.cards import Change, TreeCard
 from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.loop.turn import drive
+from modules.checkpoints.undo import held_files
+from modules.files import kernel
 from modules.mass_deletion import tree_of
 from tests.assembly import SETTINGS, assembled_terminal
 from tests.modules.sandbox.sandbox_home import wait_for_prewarmed
@@ -217,8 +219,54 @@ def test_what_the_task_has_made_itself_it_deletes_unasked(tmp_path: Path) -> Non
         assert not (made.root / "huge").exists()
 
 
-@pytest.mark.parametrize("command", ["mv huge moved", "touch huge2; mv huge2 huge", "ln huge x"])
-def test_what_a_run_moves_or_replaces_is_not_asked_about(tmp_path: Path, command: str) -> None:
+OVERWRITES = {
+    "replaced": "touch other; mv other huge",
+    "written to": "printf x | dd of=huge conv=notrunc status=none",
+    "emptied": "> huge",
+    "shorter, and as old": "truncate -s 200 huge; touch -d @2 huge",
+    "emptied and deleted": "> huge; rm huge",
+    "a folder in its place": "rm huge; mkdir huge; echo x > huge/x",
+}
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.parametrize("name", OVERWRITES)
+def test_a_run_that_overwrites_what_no_checkpoint_holds_is_asked_about(
+    tmp_path: Path, name: str, is_kept: bool
+) -> None:
+    script = [
+        call_reply("run_command", command=command)
+        for command in (OVERWRITES[name], "[ -f huge ] || rm -rf huge; > huge")
+    ]
+    with assembled_terminal(tmp_path, *script, text_reply("ok")) as made:
+        fill(made.root, 0, others=30)
+        make_huge(made.root / "huge")
+        before = (made.root / "huge").stat()
+        events: list[Event] = []
+
+        def show(event: Event) -> Reply | None:
+            events.append(event)
+            return Reply(yes=is_kept) if is_question(event) else None
+
+        drive(made.terminal.run_line("write it"), show)
+        wait_for_prewarmed()
+        # What is the task's own by now is not asked about; what was put back is.
+        assert len([*filter(is_question, events)]) == (1 if is_kept else 2)
+        after = (made.root / "huge").stat()
+        if is_kept:
+            assert after.st_size == 0
+            return
+        for field in ("st_size", "st_mode", "st_mtime_ns"):
+            assert getattr(after, field) == getattr(before, field)
+        assert after.st_blocks <= 2 * before.st_blocks + 4096
+        with (made.root / "huge").open("rb") as file:
+            assert file.read(6) == b"begin\0"
+            file.seek(-4, os.SEEK_END)
+            assert file.read() == b"\0end"
+
+
+@pytest.mark.parametrize("command", ["mv huge moved", "touch huge", "ln huge x", "echo >> huge"])
+def test_what_a_run_moves_or_adds_to_is_not_asked_about(tmp_path: Path, command: str) -> None:
     script = [call_reply("run_command", command=command), text_reply("ok")]
     with assembled_terminal(tmp_path, *script) as made:
         fill(made.root, 0, others=30)
@@ -228,8 +276,12 @@ def test_what_a_run_moves_or_replaces_is_not_asked_about(tmp_path: Path, command
         assert not any(map(is_question, events))
 
 
-def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_put_back_is_told_and_ends_as_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = f"{CLEAR}\nopen('huge', 'w').close()"
+    monkeypatch.setattr(held_files, "MAX_COPIED", -1)
+    monkeypatch.setattr(kernel, "reflink", lambda *_: False)
     with assembled_terminal(
         tmp_path, call_reply("run_python", code=code), text_reply("ok")
     ) as made:

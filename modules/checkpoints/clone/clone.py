@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import shutil
 import stat
@@ -17,9 +15,8 @@ from modules.checkpoints.snapshot import dirfd, metadata
 from modules.checkpoints.snapshot.diff import walk
 from modules.checkpoints.snapshot.entries import LINKED_GIT, REASONS, Entry
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
+from modules.files import kernel
 from utils.i18n import phrase
-
-_FICLONE = 0x40049409  # FICLONE of linux/fs.h
 
 
 @dataclass(slots=True)
@@ -93,14 +90,8 @@ class ProjectClone:
         return is_same
 
     def _reflink(self, source: int, target: int) -> bool:
-        if self._can_reflink:
-            try:
-                fcntl.ioctl(target, _FICLONE, source)
-            except OSError as error:
-                self._can_reflink = error.errno == errno.EINTR
-            else:
-                return True
-        return False
+        self._can_reflink = self._can_reflink and kernel.reflink(source, target)
+        return self._can_reflink
 
     def _write_stored(self, path: str, entry: Entry) -> bool:
         """Write the stored content of the file; return whether there is one."""

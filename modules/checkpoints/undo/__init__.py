@@ -2,8 +2,8 @@
 
 - background_ids  Ids of the records of what was done in the background: the names of who did it,
                   with these.
-- held_files      Files that no checkpoint holds, kept open while a call runs, so that a deleted one
-                  comes back.
+- held_files      Files that no checkpoint holds, kept while a call runs, so that they can be what
+                  they were.
 - journal         An undo, a redo or a rewind as a whole: what is done of it, and what is still to
                   be done.
 - model_messages  Messages to the model, of one line, about what the person took back.

@@ -119,7 +119,8 @@ class CallRecorder(
         return checkpoints.content_digest() if checkpoints else ""
 
     def close(self) -> None:
-        self._release_files()
+        if self._held_files:
+            self._held_files.close()
         if checkpoints := self._late_checkpoints.if_made:
             checkpoints.close()
 
@@ -262,9 +263,13 @@ class CallRecorder(
         """
         return self._held_files.lost() if self._held_files else ()
 
+    def overwritten_files(self) -> Sequence[str]:
+        """Return those in the place of which the last call put others, or other content."""
+        return self._held_files.overwritten() if self._held_files else ()
+
     def undo_call(self, call_id: str) -> bool:
-        """Undo the call for good, `lost_files` too if it was the last; return whether all of it
-        could be undone.
+        """Undo the call for good, if it was the last what is lost and overwritten too; return
+        whether all of it could be undone.
         """
         call = self._index.call(self.session, call_id)
         if call is None or call.after is None:

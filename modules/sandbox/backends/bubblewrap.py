@@ -21,6 +21,7 @@ from pathlib import Path
 from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
+from modules.sandbox.git.git_command import programs_of
 from modules.sandbox.git.stand_in import LFS_IN_SANDBOX, MODULES_IN_SANDBOX, OBJECTS_IN_SANDBOX
 from modules.sandbox.home.home_variables import HOME_IN_SANDBOX, home_variables, own_programs
 from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
@@ -122,7 +123,8 @@ def environment_of(plan: MountPlan, home: Path, *, is_cut_off: bool = True) -> d
     *is_cut_off* says whether nothing but the plan leads to the network.
     """
     interpreter, toolchains = plan.interpreter, plan.toolchains
-    first, last = list[str](), list[str]()
+    first = [str(programs_of(plan.git_command))] if plan.git_command else []
+    last = list[str]()
     if interpreter and interpreter.environment:
         first.append(str(interpreter.environment / "bin"))
     elif interpreter and interpreter.prefix:

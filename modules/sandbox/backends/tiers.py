@@ -180,7 +180,9 @@ class LauncherTier:
             ],
             code=program.code,
             seccomp=filter_program("none") if self.name is TierName.LANDLOCK else b"",
-            folders=(plan.project, scratch, *((plan.home,) if plan.home else ())),
+            folders=tuple(
+                path for path in (plan.project, scratch, plan.home, plan.git_stand_in) if path
+            ),
             scratch=scratch,
             notes=_notes(plan, _unwritable_folders(plan) if self.name is TierName.LANDLOCK else ()),
             end_signal=signal.SIGTERM,
@@ -194,7 +196,8 @@ class LauncherTier:
         self, plan: MountPlan, scratch: Path, limits: Limits, environment: Mapping[str, str]
     ) -> dict[str, Any]:
         """Return what the launcher is told, but for the descriptors."""
-        written = (plan.project, scratch, plan.home, Path(os.devnull), Path("/dev/tty"))
+        devices = (Path(os.devnull), Path("/dev/tty"))
+        written = (plan.project, scratch, plan.home, plan.git_stand_in, *devices)
         kept = (*plan.own_code, *plan.protected_links, *plan.kept_repositories)
         return {
             "outside": False,
@@ -209,7 +212,7 @@ class LauncherTier:
             "own": [str(path) for path in kept],
             "hidden": [str(path) for path in plan.hidden],
             "shown": [str(path) for path in _shown_folders(plan)],
-            "covered": [str(path) for path in plan.toolchains.covered],
+            "covered": [str(path) for path in (*plan.toolchains.covered, *plan.hidden)],
         }
 
 
@@ -311,9 +314,18 @@ def _readable_paths() -> list[str]:
 
 
 def _shown_folders(plan: MountPlan) -> list[Path]:
-    """Return the person's folders that are shown read-only, but for what is covered in them."""
-    prefix = [plan.shown_prefix] if plan.shown_prefix else []
-    return [*prefix, *plan.toolchains.folders]
+    """Return the person's folders that are shown read-only, but for what is covered in them.
+
+    So is a repository outside of the project, and the command that leads to its stand-in.
+    """
+    others = [path for path in (plan.shown_prefix, plan.git_command) if path]
+    project = plan.project
+    outside = (
+        path
+        for path in plan.repository
+        if project not in path.parents and path not in project.parents
+    )
+    return [*others, *outside, *plan.toolchains.folders]
 
 
 def _unwritable_folders(plan: MountPlan) -> tuple[Path, ...]:

@@ -86,6 +86,8 @@ class MountPlan:
     """Folder to show, writable, in the place of the repository, also where there is none."""
     git_place: Path | None = None
     """That place: the project's `.git`, or what that leads to."""
+    git_command: Path | None = None
+    """Folder of a command by which programs find that folder, where nothing can be mounted."""
     git_hooks: Path | None = None
     """Hooks to show in that folder."""
     git_modules: Path | None = None

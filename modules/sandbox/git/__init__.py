@@ -6,6 +6,8 @@
                      restore after it.
 - clone_objects      Objects of a clone that a run has made of the project's repository: brought to
                      it afterwards.
+- git_command        Command `git` of programs where nothing can be mounted: it leads to the
+                     stand-in by name.
 - harmless_lines     Harmless lines of files in which git would also run what a line says.
 - inner_repositories  Repositories in a project beside its own: all that git would take for one, and
                      obey.
@@ -37,6 +39,7 @@
 """
 
 EXPORTS = {
+    "git_command": ["programs_of"],
     "protection": ["GitProtection", "restoration_notes"],
     "shared_protection": ["git_protection_of", "is_git_protected"],
     "stand_in": ["GitStandIn", "LFS_IN_SANDBOX", "MODULES_IN_SANDBOX", "OBJECTS_IN_SANDBOX"],

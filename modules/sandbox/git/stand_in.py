@@ -39,9 +39,11 @@ from modules.files.git.state_changes import (
 )
 from modules.files.git.state_names import is_state_file, own_name, split_submodule
 from modules.files.git_remotes.upstreams import Upstreams, changed_upstreams, write_upstreams
+from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
 from modules.sandbox.git.alternates import ALTERNATES, Alternates, AlternatesNotPlain
 from modules.sandbox.git.clone_objects import MAX_BYTES, bring_objects
+from modules.sandbox.git.git_command import make_git_command, name_repository
 from modules.sandbox.git.new_repository import init_settings, make_skeleton, put_in_place
 from modules.sandbox.git.object_quarantine import ObjectQuarantine, ObjectsRefused
 from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config, is_of_tree
@@ -96,6 +98,7 @@ _UNTOLD = re.compile(
 """Files that git makes beside the state, of which nobody needs to hear that they are not kept."""
 _UNTOLD_IF_NEW = frozenset({"config", "info/exclude"})
 """Files that `git init` makes, of which a new repository gets our own."""
+_OWN_HOOKS = re.compile(rb"^\s*hooksPath\s*=", re.IGNORECASE | re.MULTILINE)
 _ATTEMPTS = 3
 _SKELETON = ("refs/heads", "refs/tags", "objects/info", "objects/pack", "info", "logs", "hooks")
 
@@ -131,6 +134,7 @@ class GitStandIn:
         self._is_new = False  # whether there is no repository before the run
         self._lock = threading.Lock()
         self._outer: Path | None = None
+        self._command: Path | None = None  # that programs find it by, where it is not mounted
         self._real: Stamps = {}
         self._submodules = Submodules()
         self._borrowed: dict[str, tuple[Path, ...]] = {}  # alternates, by the same folders
@@ -153,6 +157,20 @@ class GitStandIn:
             return None
         return self._outer / "git"
 
+    def command(self) -> Path | None:
+        """Return the folder of the command `git` by which programs find it where nothing can be
+        mounted; None where there is none, as for all but linked work trees.
+        """
+        if self._command is None and self._trees.linked and (stand_in := self.folder()):
+            folder = stand_in.parent / "command"
+            try:
+                is_made = make_git_command(folder, self._git, stand_in)
+            except (OSError, TimedOut):
+                remove_scratch(folder)
+                is_made = False
+            self._command = folder if is_made else None
+        return self._command
+
     @property
     def place(self) -> Path:
         """The repository in the place of which it is shown."""
@@ -166,7 +184,7 @@ class GitStandIn:
         left = MAX_BYTES
         for clone in clones:
             with suppress(OSError):
-                left -= bring_objects(clone, self._git / "objects", OBJECTS_IN_SANDBOX, left)
+                left -= bring_objects(clone, self._git / "objects", self._seen(""), left)
 
     def hooks(self) -> Path | None:
         """Return the folder of the person's hooks, to show there; None if they do not want them."""
@@ -191,7 +209,9 @@ class GitStandIn:
             return ()
         places = ("", *submodules.plain)
         named = (place for place in places if os.path.lexists(self._git / place / ALTERNATES))
-        return tuple((self._outer / _NOTHING, f"{_seen(place)}/info/alternates") for place in named)
+        return tuple(
+            (self._outer / _NOTHING, f"{self._seen(place)}/info/alternates") for place in named
+        )
 
     def why_unseen(self) -> Phrase | None:
         """Return what to do about objects elsewhere that programs do not see, if there are any."""
@@ -221,6 +241,7 @@ class GitStandIn:
         """Take over what the run that is over did; return notes on what was not."""
         try:
             notes: list[Phrase] = []
+            self._name_repository()
             changed, foreign, places = self._changes()
             if changed is not None:
                 upstreams = self._upstreams(foreign)
@@ -329,8 +350,15 @@ class GitStandIn:
                     with path.open("ab") as file:
                         file.write(added)
                     self._configs[name] = path.read_bytes()
-            lines = (f"{one}\n" for one in (_seen(place), *self._borrowed[place]))
+            lines = (f"{one}\n" for one in (self._seen(place), *self._borrowed[place]))
             (folder / place / ALTERNATES).write_bytes(os.fsencode("".join(lines)))
+
+    def _seen(self, place: str) -> str:
+        """Return where programs find the objects of the repository in the folder *place*."""
+        if self._command:
+            return str(self._git / place / "objects")
+        objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
+        return objects if place else OBJECTS_IN_SANDBOX
 
     @property
     def _places(self) -> tuple[str, ...]:
@@ -342,13 +370,21 @@ class GitStandIn:
         lines = ["\n[gc]", "\tauto = 0", "[maintenance]", "\tauto = false", "[core]",
                  "\tfsmonitor = false", "\tuntrackedCache = false", "\tsplitIndex = false",
                  "[index]", "\tsparse = false", "[core]",  # one that names folders is not taken
-                 *(() if self._wants_hooks else ("\thooksPath = /dev/null",)),
+                 *self._hooks_setting(),
                  "[commit]", "\tgpgSign = false", "[tag]", "\tgpgSign = false"]  # fmt: skip
         person = self._isolated().common_dir.config
         if person.name and person.email:
             lines += ["[user]", f"\tname = {_quoted(person.name)}"]
             lines += [f"\temail = {_quoted(person.email)}"]
         return "\n".join([*lines, _LFS_SETTINGS if _LFS_PROGRAM.exists() else ""])
+
+    def _hooks_setting(self) -> tuple[str, ...]:
+        if not self._wants_hooks:
+            return ("\thooksPath = /dev/null",)
+        is_elsewhere = self._command and not _OWN_HOOKS.search(
+            read_regular_file(self._git / "config")
+        )
+        return (f"\thooksPath = {_quoted(str(self._git / 'hooks'))}",) if is_elsewhere else ()
 
     def _isolated(self, place: str = "") -> IsolatedGit:
         folder = self._repository
@@ -376,6 +412,12 @@ class GitStandIn:
         before_state = GitState(self._state_tokens(own), self._reader_before(folder, after))
         after_state = GitState(self._state_tokens(after), lambda name: read_state(folder, name))
         return changes_between(before_state, after_state), sorted(foreign), places
+
+    def _name_repository(self) -> None:
+        """Have work trees that found us by name lead to the repository."""
+        if self._command and self._trees.linked:
+            trees = self._command.parent / "git/worktrees"
+            name_repository(self._trees.linked.project, trees, self._git)
 
     def _state_tokens(self, stamps: Stamps) -> dict[str, str]:
         return {name: token for name, token in tokens(stamps).items() if self._place_of(name)[1]}
@@ -484,12 +526,6 @@ class GitStandIn:
             raise StateRefused(
                 phrase("{name} is another content than its name says", name=wrong[0])
             )
-
-
-def _seen(place: str) -> str:
-    """Return where programs find the objects of the repository in the folder *place*."""
-    objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
-    return objects if place else OBJECTS_IN_SANDBOX
 
 
 def _quoted(value: str) -> str:

@@ -27,9 +27,12 @@ _SUFFIXES = (".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk")
 _SETTINGS = (
     *(".toml", ".ini", ".cfg", ".conf", ".config", ".json", ".yml", ".yaml", ".xml", ".rc"),
     *(".properties", ".env", ".pem", ".txt"),
+    *(".gradle", ".kts", ".groovy", ".list", ".sources"),  # gradle's init scripts, apt's indexes
 )
 _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", "pkgs"})
 """Folders of what others have published: their settings are not looked into."""
+_OF_SETTINGS = frozenset({"init.d", "auth.conf.d", "sources.list.d"})
+"""Folders of settings, which are looked into however deep: gradle's lies in that of a version."""
 _SNIFFED_DEPTH = 3  # folders below the shown one
 _MAX_SNIFFED = 500  # files
 _MAX_ENTRIES = 30_000  # names, some 0.1 s once; those near the top come first
@@ -37,8 +40,9 @@ _MAX_BYTES = 64 << 10  # bytes of a file that is looked into
 _SECRET = re.compile(
     rb"""(?ix) (?:_auth|_authtoken|passw(?:or)?d|passphrase|secret|secret_?key|api[_-]?key
       |access[_-]?key|token|credentials?) ["']?
-      (?: [ \t]*[=:][ \t]*["']? | > | [ \t]+ (?=["']) ["'] )
+      (?: [ \t]*[=:][ \t]*["']? | > | [ \t]*\([ \t]*["'] | [ \t]+ (?=["']) ["'] )
       [^\s"'<>$(){}\[\],;]{6,} (?=["'\s;,<]|$)
+    | \b(?:login|account)\s+\S+\s+password\s+\S  # as in .netrc, and apt's auth.conf
     | "(?:auth|identitytoken)"\s*:\s*"[A-Za-z0-9+/=._-]{12,}"  # as docker and its like keep it
     | ://[^/\s:@"']+:[^/\s@"'$<{]+@
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----
@@ -68,7 +72,8 @@ class CredentialScan:
                 self.entries_left -= 1
                 if entry.is_dir(follow_symlinks=False):
                     inner = is_package or entry.name in _PACKAGES
-                    queue.append((entry.path, depth + 1, inner))
+                    inner_depth = 2 if entry.name in _OF_SETTINGS else depth + 1
+                    queue.append((entry.path, inner_depth, inner))
                 elif self._is_credential(entry, depth, is_package=is_package):
                     yield Path(entry.path)
 

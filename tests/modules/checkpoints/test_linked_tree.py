@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.undo.undo_cards import diff_card
+from modules.sandbox.backends import selftest
 from modules.sandbox.sandbox import Program, Result
 from tests.modules.checkpoints.folders import checkpoints
 from tests.modules.checkpoints.test_git_state import (
@@ -39,9 +39,16 @@ def main_tree(tmp_path: Path) -> Path:
     return tmp_path / "home" / "work" / "project"
 
 
-@pytest.fixture
-def linked(tmp_path: Path, main_tree: Path) -> Iterator[SandboxHome]:
+@pytest.fixture(params=["with mounts", "without mounts"])
+def linked(
+    tmp_path: Path,
+    main_tree: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[SandboxHome]:
     """A home of which the project is linked to a repository elsewhere."""
+    if request.param == "without mounts":
+        monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
     with home_of_process(tmp_path) as home:
         (home.home / ".gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.org\n")
         add = "git checkout -q --detach; git branch kept; git worktree add -q ../../linked main"
@@ -88,7 +95,7 @@ REFUSED = {
     "a bisection of it": "mkdir -p $R/refs/bisect; git rev-parse HEAD > $R/refs/bisect/bad",
     "another work tree": "echo ref: refs/heads/loose > $R/worktrees/other/HEAD",
     "another work tree gone": "rm -r $R/worktrees/other",
-    "a work tree outside": "git worktree add -q /tmp/outside loose",
+    "a work tree outside": 'git worktree add -q "$TMPDIR/outside" loose',
     "a branch of another work tree": "git update-ref refs/heads/side HEAD",
     "such a branch gone": "git update-ref -d refs/heads/side",
     "where this one is": "echo /tmp/x/.git > $R/worktrees/linked/gitdir",
@@ -115,8 +122,8 @@ def attack(linked: SandboxHome, main_tree: Path, code: str) -> Result:
     subprocess.run(
         ["git", "-C", main_tree, "worktree", "add", "-q", "../../other", "side"], check=True
     )
-    name = f"ln -s {shlex.quote(str(main_tree))}/.git /tmp/r; R=/tmp/r"  # to write no quotes
-    return run_to_end(linked.sandbox(), Program("bash", f"set -e; {name}; {code}"))
+    name = 'ln -s "$(git rev-parse --git-common-dir)" r; R=r'  # to write no quotes
+    return run_to_end(linked.sandbox(), Program("bash", f"set -e; {name}; {code}; rm r"))
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -144,6 +151,26 @@ def test_what_git_obeys_is_not_kept(linked: SandboxHome, main_tree: Path, name: 
     assert settings_of(main_tree / ".git") == settings
     assert not (main_tree / ".git/worktrees/linked/config.worktree").exists()
     assert git(linked.project, "log", "-1", "--format=%s", "main") == "n\n0"
+
+
+def test_the_repository_itself_cannot_be_written_to(linked: SandboxHome, main_tree: Path) -> None:
+    names = ("config", "hooks/x", "objects/x", "worktrees/linked/commondir", "refs/heads/x")
+    before = files_of(main_tree / ".git")
+    code = "".join(f"echo x >> ../work/project/.git/{name}; " for name in names)
+    run_to_end(linked.sandbox(), Program("bash", code))
+    assert files_of(main_tree / ".git") == before
+
+
+@pytest.mark.parametrize("linked", ["without mounts"], indirect=True)
+def test_a_repository_that_a_test_makes_is_its_own(linked: SandboxHome) -> None:
+    inner = 'rm -rf "$TMPDIR/r"; git init -q "$TMPDIR/r"; cd "$TMPDIR/r"; echo r > r; git add r;'
+    inner += " git -c user.name=a -c user.email=b commit -qm theirs; git log --format=theirs:%s"
+    code = f"{COMMIT}; git bisect start HEAD HEAD~2; git bisect run sh -c '{inner}'"
+    result = run_to_end(linked.sandbox(), Program("bash", f"{code}; git bisect reset"))
+    theirs = [line for line in result.output.splitlines() if line.startswith("theirs:")]
+    assert (result.exit_code, theirs) == (0, ["theirs:theirs"]), result.output
+    assert git(linked.project, "log", "-2", "--format=%s", "main") == "n\nchange 3\n0"
+    assert git(linked.project, "status", "--porcelain") == "0"
 
 
 def test_what_the_person_did_in_the_main_work_tree_stays(

@@ -32,6 +32,10 @@ CREDENTIALS = (
     "miniconda3/envs/science/etc/deep/er/auth.json",
     ".sdkman/candidates/maven/3.9/conf/settings.xml",
     ".sdkman/etc/config",
+    ".sdkman/candidates/gradle/8.5/init.d/company.gradle",
+    ".sdkman/candidates/gradle/8.5/init.d/company.init.gradle.kts",
+    "opt/vendor/etc/apt/auth.conf",
+    "opt/vendor/etc/apt/sources.list",
     ".config/pip/pip.conf",
     ".m2/settings.xml",
     ".npmrc",
@@ -45,6 +49,10 @@ CREDENTIALS = (
 )
 """Files with a canary in a form that its kind of file would have it in."""
 _FORMS = {
+    ".gradle": "credentials {{ username 'me'; password '{secret}' }}\n",
+    ".kts": 'credentials {{ username = "me"; setPassword("{secret}") }}\n',
+    "auth.conf": "machine index.example login me password {secret}\n",
+    ".list": "deb https://me:{secret}@index.example/debian stable main\n",
     "registry.json": '{{"auths": {{"registry.example": {{"auth": "{secret}"}}}}}}',
     ".pem": "-----BEGIN PRIVATE KEY-----\n{secret}\n-----END PRIVATE KEY-----\n",
     ".xml": "<settings><password>{secret}</password></settings>",

@@ -25,6 +25,7 @@
 EXPORTS = {
     "feature": ["Checks"],
     "kept_checks": ["KeptChecks"],
-    "receipt_texts": ["state_text"],
+    "receipt_texts": ["outdated_text", "state_text"],
+    "receipt_watch": ["ReceiptWatch"],
     "receipts": ["ListedFiles", "Tree", "TreeStates"],
 }

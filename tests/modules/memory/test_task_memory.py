@@ -61,7 +61,7 @@ def test_decisions_of_the_model_are_kept_told_after_a_compaction_and_forked(
     tmp_path: Path,
 ) -> None:
     replies = [
-        text_reply("Here is how.\n\n- I will use **SQLite** because the data fits one file.\nDone."),
+        text_reply("Now.\n\n- I will use **SQLite** because the data fits one file.\nDone."),
         *[text_reply("ok")] * 4,
     ]
     decision = "- I will use SQLite because the data fits one file.\n"

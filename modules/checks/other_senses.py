@@ -20,13 +20,15 @@ _NO_THING = (
     r"|there|everywhere|either|or|so|where|while|against|across|over|every|just|only|out|\d+)"
 )
 _HANDS = re.compile(
-    rf"\bpass(?:es|ed|ing)? (?:an?|its|their|some|another) {_THING}(?: {_THING})?"
+    rf"\bpass(?:es|ed|ing)? (?:an?|its|their|some|another|two|three|several|many) {_THING}"
+    rf"(?: {_THING})?"
     rf"(?!(?: [\w-]+){{0,3}}? {_CHECKS}\b)"
     rf"|\bpass(?:es|ed|ing)? (?:the|this|that|these|those|all|both|our|your) (?:{_THING} ){{1,3}}?"
     r"(?:(?:on|along|through|down) )?(?:to|as(?! well| expected)|into|through)\b"
     rf"|\bpass(?:es|ed|ing)? (?:all|both|the|its) {_CHECKS} (?:to|as|into)\b"
     rf"|\bpass(?:es|ed|ing)? (?!{_NO_THING}\b){_THING} "
-    r"(?:to|as|into|in(?! (?:less|under|about|\d))) ",
+    r"(?:to|as|into|through|in(?! (?:less|under|about|\d))) "
+    r"|\bpassed (?:\w+ )?as an? (?:\w+ )?(?:argument|parameter|value|option)\b",
     re.IGNORECASE,
 )
 _GOOD_THING = re.compile(

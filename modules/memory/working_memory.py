@@ -18,7 +18,7 @@ MAX_LINES = 40
 _MOST_GOALS, _MOST_DECISIONS, _MOST_QUESTIONS = 10, 12, 5
 _MAX_LENGTH = 200  # characters of a line
 _SENTENCE_END = re.compile(r"(?<=[.!?。\uff01\uff1f\n])")
-_WHAT_THE_PERSON_DID = "The person "
+_END_OF_A_STOP = re.compile(r"The person (?!gives no answer)")
 """What answers a stop of a deep task where that was no plain answer: "The person rolled back …"."""
 _QUESTION_MARKS = ("?", "\uff1f")
 _SMALL_TALK = re.compile(
@@ -49,7 +49,7 @@ class WorkingMemory:
         ]
         return cls(
             goals[-_MOST_GOALS:],
-            list(_decisions(own))[-_MOST_DECISIONS:],
+            list(dict.fromkeys(_decisions(own)))[-_MOST_DECISIONS:],
             _open_questions(own)[-_MOST_QUESTIONS:],
         )
 
@@ -70,30 +70,27 @@ class WorkingMemory:
         return "\n\n".join([f"# Working memory of session {session}", *parts]) + "\n"
 
 
-def _decisions(records: Sequence[Record]) -> Iterator[str]:
-    """Yield what was decided: answers to questions of the model, stops of a deep task, reasons
-    against, and the model's own decisions in its words. The same is told once.
+def decided_by_person(records: Sequence[TurnRecord]) -> list[str]:
+    """Return what the person decided in *records*, in words of their own, oldest first."""
+    return list(_decisions([record for _, record in records], is_all=False))
+
+
+def _decisions(records: Sequence[Record], *, is_all: bool = True) -> Iterator[str]:
+    """Yield answers to questions and reasons against a call; where it *is_all* also how stops of a
+    deep task ended otherwise, and what the model says that it decided.
     """
-    seen: set[str] = set()
-    for line in _all_decisions(records):
-        if line not in seen:
-            seen.add(line)
-            yield line
-
-
-def _all_decisions(records: Sequence[Record]) -> Iterator[str]:
     asking = AskPerson.ask_person.__name__
     questions: dict[str, str] = {}  # some servers give the same id again
     for record in records:
         match record:
             case Assistant(text=reply, calls=calls):
-                yield from map(_first_line, find_decisions(reply))
+                yield from map(_first_line, find_decisions(reply) if is_all else ())
                 questions |= {c.id: _question(c.arguments) for c in calls if c.name == asking}
             case ToolResult(call_id=id_, name=name, text=text):
                 if name == asking and text.startswith(ANSWER_PREFIX):
                     answer = text.removeprefix(ANSWER_PREFIX)
                     yield _first_line(f"{questions.get(id_, '')} → {answer}")
-                elif name == asking and text.startswith(_WHAT_THE_PERSON_DID):
+                elif is_all and name == asking and _END_OF_A_STOP.match(text):
                     did = _SENTENCE_END.split(text)[0]
                     yield _first_line(f"{questions.get(id_, '')} → {did}")
                 elif text.startswith(f"{DENIED_PREFIX}: "):

@@ -23,7 +23,7 @@ def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
     with assembled_terminal(
         tmp_path,
         call_reply("ask_person", question="Which database?"),
-        text_reply("All set.\n\nShall I write the tests? Or the docs?"),
+        text_reply("I decided on a table.\n\nShall I write the tests? Or the docs?"),
         text_reply("Done."),
     ) as env:
         reply = Reply(yes=True, text="PostgreSQL")
@@ -31,7 +31,7 @@ def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
         assert kept(env) == (
             f"# Working memory of session {env.terminal.session}\n\n"
             "## Goals\n- Store the orders\n\n"
-            "## Decisions\n- Which database? → PostgreSQL\n\n"
+            "## Decisions\n- Which database? → PostgreSQL\n- I decided on a table.\n\n"
             "## Open questions\n- Shall I write the tests?\n- Or the docs?\n"
         )
         assert stat.S_IMODE(env.data.task_memory.stat().st_mode) == 0o600
@@ -45,6 +45,7 @@ def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
         assert answer.card.rows == (
             (phrase("Goals"), "Store the orders"),
             (phrase("Decisions"), "Which database? → PostgreSQL"),
+            (phrase("Decisions"), "I decided on a table."),
         )
 
 

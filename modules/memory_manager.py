@@ -228,7 +228,7 @@ class Memory(
         if any(isinstance(r, ToolResult) and r.name == remember for _, r in records):
             return None
         said = [r.text for _, r in records if isinstance(r, User) and not r.is_private]
-        decided = self._task_memory.of(records).decisions
+        decided = self._task_memory.decided_by_person(records)
         offer = find_offer(said[0]) if said else None
         if offer is None and decided:
             offer = Offer(decided[-1], "fact")

@@ -735,6 +735,16 @@ def test_a_machine_of_its_own_goes_with_no_questions(onefold: Run, more: list[st
     assert "cannot be used together" in one_line(result)
 
 
+def test_who_asks_for_the_checks_alone_hears_by_the_exit_code_that_they_fail(
+    onefold: Run, project: Path
+) -> None:
+    (project / "tests").mkdir()
+    (project / "tests/test_a.py").write_text("import unittest\nraise ValueError\n")
+    assert onefold("--offline", "-p", "/check").returncode == 5
+    assert onefold("--offline", "-p", "/check", "--no-verify").returncode == 0
+    assert onefold("--offline", "-p", "/check list").returncode == 0
+
+
 def test_a_budget_ends_the_task_with_exit_3_and_it_goes_on_later(onefold: Run) -> None:
     script: list[Step] = [
         Call("update_todos", todos=[{"title": "one", "status": "pending"}]),

@@ -52,7 +52,7 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
             options,
             translator,
             str(app_context.project.root),
-            fails_on_red=settings.verify == "true",
+            fails_on_red=_fails_on_red(settings, options.task or ""),
         )
         prepare_for_task(terminal, schema)
         tell_what_is_not_kept(terminal, settings, translator)
@@ -181,6 +181,16 @@ def prepare_task(options: Args, model: ModelClient, translator: Translator) -> s
     if not options.is_command:
         end_start_in_background(model)
     return read_task(options.task, lambda what: print_error(translator.render(what)))
+
+
+def _fails_on_red(settings: Settings, task: str) -> bool:
+    """Return whether failed checks are an exit code: who asks for nothing else wants to know."""
+    if settings.verify:
+        return settings.verify == "true"
+    from core.feature import name_of
+    from modules.checks.feature import Checks
+
+    return task.split()[:1] == [name_of(Checks.check)]
 
 
 def plain_screen(

@@ -10,6 +10,7 @@
 - finding       Finding the checks that a project names in its own files.
 - good_ends     Good ends: clauses that name a check and tell something good of it.
 - kept_checks   Check commands as a project keeps them, until the person says others.
+- other_senses  Words of checks in another sense: a test that passes a list to a function.
 - parse_files   Looking at files without running them; this file runs in the sandbox.
 - proving       Holding claims against receipts: what each rests on, by rule and never by the
                 model's word.
@@ -25,6 +26,7 @@
 EXPORTS = {
     "feature": ["Checks"],
     "kept_checks": ["KeptChecks"],
-    "receipt_texts": ["state_text"],
+    "receipt_texts": ["outdated_text", "state_text"],
+    "receipt_watch": ["ReceiptWatch"],
     "receipts": ["ListedFiles", "Tree", "TreeStates"],
 }

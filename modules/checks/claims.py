@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from modules.checks.good_ends import NOT_BAD, is_good_end, tells_good
+from modules.checks.other_senses import without_other_senses
 
 Kind = Literal["passes", "ran", "verified"]
 """A claim that tests or checks pass; that something was run; that something was made sure of."""
@@ -71,6 +72,7 @@ _NOT_UNSURE = re.compile(
     r"|\bno (?:more )?(?:failing tests?|tests? (?:are |is )?fail(?:s|ed|ing)?)\b"
     r"|\bfail(?:ing|ed) tests? (?:(?:is|are) (?:now )?(?:fixed|green)|(?:now )?pass(?:es)?)\b"
     r"|\bas expected\b|\b(?:I )?can (?:now |happily )?(?:say|confirm|report|tell)\b"
+    r"|\b(?:first|second|third|last|every) try\b|(?:运行|跑|执行)[了过]?(?:之前|那[个些])?失败的"
     r"|\bused to fail\b|\b(?:previously|formerly|earlier|once|initially)[- ]"
     r"(?:failing|failed|broken)\b|(?:之前|原先|原来|原本|先前|此前|曾经?)[^，。]{0,4}失败的"
     r"|没有(?:任何)?(?:测试|用例)?(?:错误|问题|失败|报错)|无(?:任何)?(?:错误|报错|误)|没问题|不错",
@@ -83,7 +85,9 @@ _PASSES = re.compile(
     r"\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed|ing)?|successful(?:ly)?|green|clean)\b"
     r"|\bpass(?:es|ed|ing)? (?:(?:all|every|each|both|\d+)\b[^.]{0,40}?\b|(?:the |its )?)"
     rf"{_TESTS}\b"
-    r"|\b\d+ (?:tests? )?pass(?:ed|ing)\b"
+    rf"|\bpass(?:es|ed)? (?:an?|the) (?:[\w-]+ ){{0,3}}?(?:{_TESTS}|lint(?:er)?|(?:type )?checker"
+    r"|compiler)(?=\W*$| (?:now|again|too|as well)\b)"
+    r"|\b\d+ (?:tests? )?pass(?:ed|ing)\b|\b\d+ (?:out )?of \d+ (?:tests? )?pass(?:ed)?\b"
     r"|\b(?:everything|all)(?: of (?:it|them))? (?:(?:is|are) )?(?:now )?"
     r"(?:pass(?:es|ed|ing)?|green)\b"
     r"|\b(?:green|passing|successful) (?:test|build|check)s?\b"
@@ -111,7 +115,7 @@ _VERIFIED = re.compile(
     r"|tested (?:it|this|that|the|and|with|by|manually|locally))\b"
     r"|\bI(?:'ve|’ve| have)?(?: also| now| just)? tested\b|^\W*(?:fully |thoroughly )?tested\b"
     r"|已(?:经)?(?:验证|确认|测试)|经(?:过)?(?:验证|测试)|验证(?:了|过|通过|无误)"
-    r"|\bI(?:'ve|’ve| have)?(?: also| then| just)? tried (?:it|this|that)\b"
+    r"|\bI(?:'ve|’ve| have)?(?: also| then| just)? tried (?:it|this|that|the|both)\b"
     r"|确认(?:了|过|无误)|测试过|测试了|检查过|(?:自|亲|实)测"
     r"|\b(?:I|we)(?:['’]ve| have)?(?: also| then| just| now)? "
     r"(?:prove[nd]?|exercised|made sure|ensured)\b"
@@ -142,8 +146,8 @@ _LISTED = re.compile(
 _OF_TESTS = re.compile(rf"\b{_TESTS}\b|\bpytest\b|\bbuild\b|\bbuilt\b|测试", re.IGNORECASE)
 _PASSES_TOO = re.compile(
     r"^\W*(?:(?:it|they|both|all|everything|now|then) ){0,3}"
-    r"(?:pass(?:es|ed)?|succeed(?:s|ed)?)(?: now| again| too| as well)?\W*$|^\W*(?:也|都"
-    r"|全部)?过了\W*$",
+    r"(?:pass(?:es|ed)?|succeed(?:s|ed)?)(?: now| again| too| as well)?\W*$"
+    r"|^\W*(?:现在|这次|已经?|也|都|全部){0,3}通?过了\W*$",
     re.IGNORECASE,
 )
 """A clause that tells it of what another one of its sentence names."""
@@ -174,6 +178,7 @@ def _claims_of(sentence: str) -> Iterator[FoundClaim]:
     shown = " ".join(sentence.split())[:MAX_TEXT]
     kinds: set[Kind] = set()
     is_conditional = False
+    plain = without_other_senses(plain)
     for clause in _CLAUSE.split(plain):
         is_conditional = is_conditional or bool(_CONDITION.search(clause))
         if is_conditional or _UNSURE.search(NOT_BAD.sub("", _NOT_UNSURE.sub("", clause))):

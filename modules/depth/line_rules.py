@@ -195,6 +195,15 @@ _BIG_CHANGE = HintedPattern(
     rf"用\s*{_LANGUAGES}\s*(?:重写|重新实现)(?!.*(?:函数|方法|脚本|循环|测试|这一?[段行个]))",
     r"(?:单体|应用|项目|系统|代码库|[后前]端).*拆(?:分)?[成为]|(?:大规模|彻底|全面)(?:重构|重写|改造|升级"
     r"|优化)",
+    r"[把将].*(?:代码|项目|系统|接口|模块|服务|页面|组件)[^一-鿿]?(?:全部|统统|通通|都)(?:改|换|转|迁|重)"
+    r"(?!.*(?:一行|这段|颜色|大写|小写))",
+    r"(?:通盘|逐一|全盘|系统地?)(?:检查|审查|梳理|排查|清理|优化|改)|梳理.*(?:整个|整体|全部)",
+    r"\bturn\b.*\b(?:app|project|collection|scripts|prototype|code ?base|repo|repository"
+    r"|notebooks)\b.* into (?:an? |the |our )?(?:[\w-]+ ){0,3}(?:library|package|service"
+    r"|framework|product|platform)\b",
+    r"\b[a-z]+(?:i[sz]e|ify)\b.*\b(?:complete|whole|entire)\b",
+    r"\b(?:complete|full|comprehensive) (?:[\w-]+ )?(?:test suite|suite of tests|test coverage"
+    r"|documentation)\b.*\b(?:every|all|each|whole|entire)\b",
     r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
     r"(?!.*(?:搜索|查找|列出|统计|运行|跑|显示))",
     hints="module|service|package|component|refactor|rewrit|restructur|reorgani|redesign"
@@ -204,7 +213,21 @@ _BIG_CHANGE = HintedPattern(
     "|modulari|decompos|rework|throughout|whole|entire|across|rebuild|thorough|comprehensive"
     "|complete|full |code base|codebase|repository|monolith|move us|move the"
     "|convert|implement|plan|prepare|split|break|重|改写|改造|移植|整|所有|全|从零|从头|代码库"
-    "|迁移|拆|大规模|彻底",
+    "|迁移|拆|大规模|彻底|都|统统|通通|通盘|逐一|全盘|系统|梳理|turn ",
+)
+_HARD_FAULT = HintedPattern(
+    r"(?=.*\b(?:find|figure|track|hunt|debug|diagnose|investigate|trace|fix|solve|get to)\b)"
+    r"(?=.*(?:\b(?:intermittent\w*|sporadic\w*|occasional\w*|randomly|now and then|once in a while"
+    r"|under load|deadlocks?|data races?|race conditions?|heisenbug|root cause"
+    r"|(?:in|on) production|for (?:days|weeks|months|years)|keeps? (?:growing|leaking"
+    r"|coming back))\b"
+    r"|memory leaks?.*\b(?:for good|across|long)\b))",
+    r"(?=.*(?:找|查|排查|定位|调试|解决|修|诊断|追))"
+    r"(?=.*(?:偶发|偶尔|间歇|时不时|随机出现|死锁|竞态|根因|根本原因"
+    r"|线上.*(?:泄漏|崩溃|故障)|生产环境|高并发|压力下|几[个天周]月?都?没))",
+    hints="intermit|sporad|occasion|random|now and then|once in a|under load|deadlock|race"
+    "|heisenbug|root cause|production|for days|for weeks|for months|for years|growing|leak"
+    "|coming back|偶|间歇|时不时|随机|死锁|竞态|根|线上|生产|并发|压力|几",
 )
 _BIG_WORK = HintedPattern(
     r"\b(?:design|plan) and (?:implement|build|develop|write|carry out|execute)\b",
@@ -277,6 +300,14 @@ RULES = (
         "deep",
         phrase("A large piece of work: “design and implement”, “build a complete …”"),
         _BIG_WORK.is_in,
+    ),
+    Rule(
+        "hard-fault",
+        "deep",
+        phrase(
+            "A fault that is hard to find: intermittent, in production, a deadlock, a root cause"
+        ),
+        _HARD_FAULT.is_in,
     ),
     Rule(
         "question",

@@ -20,7 +20,7 @@ _ASKS = HintedPattern(
     r"how (?:is|are|was|were) [\w .`/-]{1,40}(?:ed|built|set|read|kept|run|sent|done|written)\?",
     r"(?:which|what) [\w -]{1,30} (?:is|are|do|does|did|was|were|has|have)\b.{1,60}",
     r"(?=.*[\u4e00-\u9fff])(?:(?!为什么|为何|为啥)[^?？])*(?:什么|啥|干嘛|在哪|哪[里儿个些种一年天]"
-    r"|[从到]哪|多[少大久长]|几(?:[个行次年种类张条页本位台份项列层家款天]|(?=[?？]?$))|谁|何时|有没有|是不是|是否|吗)[^。！；]*[?？]?",
+    r"|[从到]哪|多[少大久长]|几(?:[个行次年种类张条页本位台份项列层家款天秒分小元块字时号点级]|(?=[?？]?$))|谁|何时|有没有|是不是|是否|吗)[^。！；]*[?？]?",
     hints="?|？|what|where|who|which|how |什么|啥|干嘛|哪|多|几|谁|何时|有没有|是不是|是否|吗",
 )
 _ASKS_FOR_WORK = HintedPattern(
@@ -51,7 +51,7 @@ def is_simple_question(text: str) -> bool:
     ):
         return False
     body = _politeness().sub("", text.rstrip("?？ .。"), count=1)
-    body = _no_work().sub("", _how_to_use().sub("what 什么 ", body, count=1))
+    body = _no_work().sub(r"\1 thing", _how_to_use().sub("what 什么 ", body, count=1))
     mark = "?" if text.endswith(("?", "？")) else ""
     return not _ASKS_FOR_WORK.is_in(body) and _ASKS.is_all_of(body + mark)
 
@@ -71,8 +71,12 @@ def _how_to_use() -> re.Pattern[str]:
 def _no_work() -> re.Pattern[str]:
     """Return what is called as work is, and is none: the last commit."""
     return re.compile(
-        r"\b(?:the|a|an|any|each|every|last|latest|first|previous|my|our|your|its|of|which"
-        r"|many) (?:commits?|builds?|updates?|changes|push|installation|runs?|start|releases?)\b",
+        r"\b(the|a|an|any|each|every|last|latest|first|previous|my|our|your|its|of|which"
+        r"|many) (?:commits?|builds?|updates?|changes|push|installation|runs?|start|releases?)\b"
+        # a word of work that is the name of something
+        r"|(?<!\w)--?[a-z][\w-]*|\b[a-z]+ (?=(?:functions?|methods?|class(?:es)?|commands?|scripts?"
+        r"|options?|flags?|modules?|targets?|hooks?|endpoints?)\b)"
+        r"|[a-z]+\s*(?=(?:函数|方法|类|命令|脚本|选项|参数|模块|接口|按钮))",
         re.IGNORECASE,
     )
 
@@ -81,8 +85,9 @@ def _no_work() -> re.Pattern[str]:
 def _politeness() -> re.Pattern[str]:
     """Return what may stand before a question and asks for nothing itself."""
     return re.compile(
-        r"^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*(?:(?:can|could|would) you (?:please )?tell me"
+        r"^(?:请问|你好[,，]|告诉我|你知道|我想知道|想问一下)+[,，]?"
+        r"|^(?:(?:and|so|ok|okay|hey|hi|hello)[, ]+)*(?:(?:can|could|would) you (?:please )?tell me"
         r"|(?:do )?you know|tell me|please tell me|i(?:'d| would) like to know|i want to know"
-        r"|remind me|any idea)? *|^(?:请问|你好[,，]|告诉我|你知道|我想知道|想问一下)+[,，]?",
+        r"|remind me|any idea)? *",
         re.IGNORECASE,
     )

@@ -3,6 +3,7 @@
 - memory_items    Items of `MEMORY.md`: their category, their date, and adding and removing them.
 - memory_offers   Sentences of the person that may be worth remembering.
 - memory_recall   Recall of the items of a long memory that fit the words of a task.
+- own_decisions   Decisions of the model in its own words, and why or instead of what.
 - task_memory     Memory of the session itself, `WORKING.md`: goals, decisions, open questions.
 - working_memory  What a session is about: goals, decisions and open questions, made of its records
                   by rule.

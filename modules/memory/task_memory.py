@@ -51,6 +51,12 @@ class TaskMemory(
 
         return WorkingMemory.of(records)
 
+    def decided_by_person(self, records: Sequence[TurnRecord]) -> list[str]:
+        """Return what the person decided in *records*, which may be worth remembering."""
+        from modules.memory.working_memory import decided_by_person  # not before a turn is over
+
+        return decided_by_person(records)
+
     def on_turn_end(self) -> None:
         self._write()
 

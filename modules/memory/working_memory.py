@@ -11,12 +11,15 @@ from core.conversation.history import TurnRecord
 from core.conversation.messages import Assistant, Record, ToolResult, User
 from core.conversation.result_texts import DENIED_PREFIX
 from modules.ask_person import ANSWER_PREFIX, AskPerson
+from modules.memory.own_decisions import find_decisions
 from utils.i18n import Phrase, phrase
 
 MAX_LINES = 40
 _MOST_GOALS, _MOST_DECISIONS, _MOST_QUESTIONS = 10, 12, 5
 _MAX_LENGTH = 200  # characters of a line
 _SENTENCE_END = re.compile(r"(?<=[.!?。\uff01\uff1f\n])")
+_END_OF_A_STOP = re.compile(r"The person (?!gives no answer)")
+"""What answers a stop of a deep task where that was no plain answer: "The person rolled back …"."""
 _QUESTION_MARKS = ("?", "\uff1f")
 _SMALL_TALK = re.compile(
     r"(?:ok(?:ay)?|thanks?(?: you| a lot)?|great|good|fine|yes|no|go on|continue"
@@ -36,7 +39,7 @@ class WorkingMemory:
     @classmethod
     def of(cls, records: Sequence[TurnRecord]) -> WorkingMemory:
         """Return what *records* say: tasks, answers to questions, refusals with a reason, and what
-        the last reply asks."""
+        the model says that it decided, and what the last reply asks."""
         own = [record for _, record in records]
         goals = [
             line
@@ -46,7 +49,7 @@ class WorkingMemory:
         ]
         return cls(
             goals[-_MOST_GOALS:],
-            list(_decisions(own))[-_MOST_DECISIONS:],
+            list(dict.fromkeys(_decisions(own)))[-_MOST_DECISIONS:],
             _open_questions(own)[-_MOST_QUESTIONS:],
         )
 
@@ -67,18 +70,29 @@ class WorkingMemory:
         return "\n\n".join([f"# Working memory of session {session}", *parts]) + "\n"
 
 
-def _decisions(records: Sequence[Record]) -> Iterator[str]:
-    """Yield what the person decided: answers to questions of the model, and reasons against."""
+def decided_by_person(records: Sequence[TurnRecord]) -> list[str]:
+    """Return what the person decided in *records*, in words of their own, oldest first."""
+    return list(_decisions([record for _, record in records], is_all=False))
+
+
+def _decisions(records: Sequence[Record], *, is_all: bool = True) -> Iterator[str]:
+    """Yield answers to questions and reasons against a call; where it *is_all* also how stops of a
+    deep task ended otherwise, and what the model says that it decided.
+    """
     asking = AskPerson.ask_person.__name__
     questions: dict[str, str] = {}  # some servers give the same id again
     for record in records:
         match record:
-            case Assistant(calls=calls):
+            case Assistant(text=reply, calls=calls):
+                yield from map(_first_line, find_decisions(reply) if is_all else ())
                 questions |= {c.id: _question(c.arguments) for c in calls if c.name == asking}
             case ToolResult(call_id=id_, name=name, text=text):
                 if name == asking and text.startswith(ANSWER_PREFIX):
                     answer = text.removeprefix(ANSWER_PREFIX)
                     yield _first_line(f"{questions.get(id_, '')} → {answer}")
+                elif is_all and name == asking and _END_OF_A_STOP.match(text):
+                    did = _SENTENCE_END.split(text)[0]
+                    yield _first_line(f"{questions.get(id_, '')} → {did}")
                 elif text.startswith(f"{DENIED_PREFIX}: "):
                     reason = text.removeprefix(f"{DENIED_PREFIX}: ")
                     yield _first_line(f"{name} was refused: {reason}")

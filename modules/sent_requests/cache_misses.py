@@ -18,6 +18,8 @@ _BLOCK_TOKENS = 256
 _DOUBTFUL_SHARE = 0.2
 """How far an estimate of tokens may be off."""
 _HOUR, _MINUTE = 3600, 60
+_SOON = 5 * _MINUTE
+"""Seconds within which a cache expires on no server."""
 
 _REWRITTEN = {
     "compaction": phrase("earlier turns were summarized (compaction)"),
@@ -107,6 +109,9 @@ def _other_cache(before: Step, step: Step) -> Phrase | None:
 def _expired(earlier: Sequence[Step], step: Step) -> Phrase:
     same = [one for one in earlier if (one.model, one.mode) == (step.model, step.mode)]
     last = same[-1] if same else earlier[-1]
+    has_cached = any(one.hit_tokens for one in [*same, step])
+    if not has_cached and step.when - last.when < _SOON:
+        return phrase("nothing changed: the server has not used a cache so far")
     return phrase(
         "nothing changed: the server's cache had expired, {time} after the last request",
         time=_duration(step.when - last.when),

@@ -160,6 +160,15 @@ def test_a_cache_that_expired_is_told_with_the_hours(
     assert new == NEW
 
 
+def test_a_server_that_never_had_anything_cached_did_not_let_it_expire(tmp_path: Path) -> None:
+    with Simulator([Say("a"), Say("b")]) as server, session(tmp_path, server) as one:
+        run_turn(one.terminal, LONG)
+        server.cache = PromptCache()
+        run_turn(one.terminal, "again")
+        unused = "nothing changed: the server has not used a cache so far"
+        assert causes(one.terminal)[1] == [unused, NEW]
+
+
 def test_answers_that_were_cut_are_named(tmp_path: Path) -> None:
     script: list[Step] = [
         *[Call("read_file", path=f"{n}.txt") for n in range(3)],

@@ -13,6 +13,8 @@
 - packet_reader     Readers of a session's packets: its turns, its calls, who sent what.
 - remote_approvals  The questions of a session that runs elsewhere, asked at this terminal too.
 - sent_messages     Messages to a session on a server, each with the pictures that it names.
+- remote_checks     The checks of a session that runs elsewhere: told at this terminal once they
+                    stand no more.
 - server_sessions   The sessions of a running server, found and begun from a terminal that joins it.
 - unsent            Lines that wait in the queue of a server to be sent by somebody, as they stand
                     in ours.

@@ -58,7 +58,7 @@ class AttachedPrompt(Prompt):
             line = f"{name_of(Commands.approve)} next"
             link.request("POST", f"/api/sessions/{session}/command", line=line)
         except UserError as problem:
-            self.show_above(f"  {clean(self._translator.render(problem.message))}")
+            self.tell(problem.message)
 
     def read_until(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
         """Return the line; "" when interrupted, None when the person leaves."""
@@ -72,6 +72,10 @@ class AttachedPrompt(Prompt):
         if not self._was_interrupted:
             self.draft = ""
         return text
+
+    def tell(self, what: Phrase) -> bool:
+        """Print *what* above the line that is being typed; return whether there is one."""
+        return self.show_above(f"  {clean(self._translator.render(what))}")
 
     def interrupt(self) -> None:
         """Make `read_until` return; from any thread."""

@@ -21,6 +21,7 @@ from modules.cli.attach.http import Packet, ServerLink, new_id, to_event
 from modules.cli.attach.listener import EventListener
 from modules.cli.attach.packet_reader import last_turn
 from modules.cli.attach.remote_approvals import RemoteApprover, RemoteQuestions
+from modules.cli.attach.remote_checks import RemoteChecks
 from modules.cli.attach.sent_messages import send_message
 from modules.cli.attach.server_sessions import create_session, find_session, sessions_of
 from modules.cli.attach.unsent import Unsent
@@ -145,14 +146,15 @@ class AttachClient:
         if self._prompt is None:
             line = sys.stdin.readline()
             return as_message(line.rstrip("\n")) if line else None
-        return self._prompt.read_until(
-            lambda: (
-                self._session.is_busy
-                or self._session.connection.is_over
-                or self._session.connection.is_lost is not self._is_lost_told
-                or self._unsent.differs(self._session.state)
+        with self._checks.watched(self._prompt.tell):
+            return self._prompt.read_until(
+                lambda: (
+                    self._session.is_busy
+                    or self._session.connection.is_over
+                    or self._session.connection.is_lost is not self._is_lost_told
+                    or self._unsent.differs(self._session.state)
+                )
             )
-        )
 
     def _restore_unsent(self) -> None:
         """Put what waits on the server before the person: whatever they send, it goes with it."""
@@ -217,6 +219,7 @@ class AttachClient:
     def _follow(self, session: str) -> None:
         """Hear of *session* from now on."""
         self._session = FollowedSession(session)
+        self._checks = RemoteChecks(self._link, self._session)
         self._listener = EventListener(
             self._link,
             session,
@@ -250,6 +253,7 @@ class AttachClient:
             self._session.on_events(last)
         else:
             self._session.is_empty &= not last
+            self._session.note_checks(last)
             self._screen.replay(map(to_event, last))
 
     def _on_packet(self, name: str, packet: Packet) -> None:

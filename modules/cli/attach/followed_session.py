@@ -28,6 +28,8 @@ class FollowedSession:
     """Whether nobody has said anything in it."""
     expected_command: str = ""
     """The id of what was sent last, until something is told of it."""
+    has_passed_checks: bool = False
+    """Whether checks passed in the last turn that ended."""
     _ends_received: int = 0
     _ends_shown: int = 0
 
@@ -60,6 +62,15 @@ class FollowedSession:
         """Take note of what is over: it may be before anybody sees it run."""
         self.is_empty = self.is_empty and not packets
         self._ends_received += sum(packet["type"] in _END_TYPES for packet in packets)
+        self.note_checks(packets)
+
+    def note_checks(self, packets: Sequence[Packet]) -> None:
+        """Take note of the checks of the turns that end in *packets*."""
+        for packet in packets:
+            if receipts := packet.get("receipts"):
+                self.has_passed_checks = any(
+                    one["is_check"] and one["state"] == "green" for one in receipts
+                )
 
     def on_shown(self, packet: Packet) -> bool:
         """Take note that *packet* is shown; return whether it tells of what was sent here."""

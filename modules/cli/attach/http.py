@@ -38,6 +38,14 @@ class ServerLink:
         self._file = file
         self._port = port
 
+    @property
+    def project(self) -> Path | None:
+        """The folder that the server works in; None where there is no server."""
+        try:
+            return Path(json.loads(self._file.read_bytes())["project"])
+        except (OSError, ValueError, KeyError):
+            return None
+
     def request(self, method: str, path: str, **body: Any) -> Packet:
         """Make one request and return the answer.
 

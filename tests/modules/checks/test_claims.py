@@ -14,6 +14,8 @@ from modules.checks.commands import normalized, proves
 from modules.checks.exit_codes import says_red, was_run
 from modules.checks.proving import checks_result, held_against
 from modules.checks.receipts import runs_in
+from tests.modules.checks.spoken_of_tests import CLAIMS as CLAIMS_OF_TESTS
+from tests.modules.checks.spoken_of_tests import OF_TESTS
 
 CLAIMS = {
     "All tests pass.": {"passes"},
@@ -496,3 +498,8 @@ def test_a_run_that_is_cut_or_is_no_command_proves_nothing(
     (run,) = runs_in([ToolResult("c1", "run", "", card=card)])
     assert not proves(run.command)
     assert normalized(run.command) != normalized("pytest")
+
+
+def test_what_only_speaks_of_tests_is_told_from_what_claims_them() -> None:
+    assert [one for one in CLAIMS_OF_TESTS if not claims_in(one)] == []
+    assert [one for one in OF_TESTS if claims_in(one)] == []

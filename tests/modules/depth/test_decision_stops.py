@@ -104,6 +104,8 @@ def test_roll_back_undoes_what_the_task_did_to_files_and_can_be_redone(tmp_path:
         assert [change.path for change in finished[0].changes] == ["new.txt"]
         assert [e for e in events if isinstance(e, Informed) and "/redo" in str(e.what)]
         assert "rolled back" in json.dumps(opened.model.requests[-1])
+        kept = opened.data.task_memory.read_text(encoding="utf-8")
+        assert "→ The person rolled back what this task did" in kept
         run_turn(opened.terminal, "/redo")
         assert (opened.root / "new.txt").read_text() == "new"
 

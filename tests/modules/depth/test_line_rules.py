@@ -11,8 +11,10 @@ from modules.depth.line_rules import OwnRule, judge
 from tests.modules.depth.fresh_lines import MIXED, SHORT, VARIED
 from tests.modules.depth.labelled_lines import HELD_OUT, LATER, TUNING
 from tests.modules.depth.unheard_lines import TASKS_BESIDE_COURTESIES, UNHEARD
+from tests.modules.depth.unseen_lines import UNSEEN, UNSEEN_LATER
 
 LEAST_ACCURACY = 0.95
+SETS = (TUNING, HELD_OUT, LATER, MIXED, SHORT, VARIED, UNHEARD)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,7 @@ LEAST_ACCURACY = 0.95
     [
         *(("tuning", TUNING), ("held out", HELD_OUT), ("later", LATER)),
         *(("mixed", MIXED), ("short", SHORT), ("varied", VARIED), ("unheard", UNHEARD)),
+        *(("unseen", UNSEEN), ("unseen later", UNSEEN_LATER)),
     ],
 )
 def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
@@ -37,7 +40,7 @@ def test_of_the_labelled_lines_nineteen_in_twenty_are_told_apart(
 def test_no_line_that_needs_a_tool_is_social() -> None:
     tasks = [
         line
-        for lines in (TUNING, HELD_OUT, LATER, MIXED, SHORT, VARIED, UNHEARD)
+        for lines in (*SETS, UNSEEN, UNSEEN_LATER)
         for depth, some in lines.items()
         for line in some
         if depth != "social"

@@ -8,6 +8,7 @@ from pathlib import Path
 from core.cards import TableCard
 from core.conversation.messages import Assistant
 from core.events import CommandAnswered, Informed, Reply
+from modules.memory.own_decisions import find_decisions
 from modules.memory.working_memory import MAX_LINES, WorkingMemory
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.scripted_model import call_reply, run_turn, text_reply
@@ -22,7 +23,7 @@ def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
     with assembled_terminal(
         tmp_path,
         call_reply("ask_person", question="Which database?"),
-        text_reply("All set.\n\nShall I write the tests? Or the docs?"),
+        text_reply("I decided on a table.\n\nShall I write the tests? Or the docs?"),
         text_reply("Done."),
     ) as env:
         reply = Reply(yes=True, text="PostgreSQL")
@@ -30,7 +31,7 @@ def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
         assert kept(env) == (
             f"# Working memory of session {env.terminal.session}\n\n"
             "## Goals\n- Store the orders\n\n"
-            "## Decisions\n- Which database? → PostgreSQL\n\n"
+            "## Decisions\n- Which database? → PostgreSQL\n- I decided on a table.\n\n"
             "## Open questions\n- Shall I write the tests?\n- Or the docs?\n"
         )
         assert stat.S_IMODE(env.data.task_memory.stat().st_mode) == 0o600
@@ -44,6 +45,7 @@ def test_goals_decisions_and_open_questions_are_kept(tmp_path: Path) -> None:
         assert answer.card.rows == (
             (phrase("Goals"), "Store the orders"),
             (phrase("Decisions"), "Which database? → PostgreSQL"),
+            (phrase("Decisions"), "I decided on a table."),
         )
 
 
@@ -54,6 +56,58 @@ def test_a_refusal_with_a_reason_is_a_decision(tmp_path: Path) -> None:
         env.terminal.approval.mode = "ask"
         run_turn(env.terminal, "clean up", Reply(yes=False, reason="it is needed"))
         assert "- delete_file was refused: it is needed\n" in kept(env)
+
+
+def test_decisions_of_the_model_are_kept_told_after_a_compaction_and_forked(
+    tmp_path: Path,
+) -> None:
+    replies = [
+        text_reply("Now.\n\n- I will use **SQLite** because the data fits one file.\nDone."),
+        *[text_reply("ok")] * 4,
+    ]
+    decision = "- I will use SQLite because the data fits one file.\n"
+    with assembled_terminal(tmp_path, *replies, summary_prompt="Sum up.") as env:
+        run_turn(env.terminal, "one")
+        assert f"## Decisions\n{decision}" in kept(env)
+        run_turn(env.terminal, "two")
+        run_turn(env.terminal, "/compact")
+        run_turn(env.terminal, "three")
+        told = "Decisions of this session:\\n- I will use SQLite because the data fits one file."
+        assert str(env.model.requests[-1]).count(told) == 1
+        run_turn(env.terminal, "/fork 1")
+        assert f"## Decisions\n{decision}" in kept(env)
+
+
+def test_what_the_model_decided_is_told_from_what_it_offers_or_does() -> None:
+    decided = [
+        "I decided to keep the old endpoint for compatibility.",
+        "We chose Postgres over MySQL.",
+        "I'm going with a dataclass rather than a dict, to avoid typos.",
+        "Decision: dates are stored as UTC.",
+        "So I'll store the tokens in a table instead of a JSON file.",
+        "I kept the function synchronous so that the callers need no change.",
+        "我决定用 SQLite。",
+        "我会采用异步写法\uff0c因为接口要并发。",
+        "因为文件很小\uff0c所以我选择一次读完。",
+        "决定\uff1a时间一律存 UTC。",
+    ]
+    others = [
+        "I could use SQLite because it is simple.",
+        "Shall I use SQLite instead of files?",
+        "If you like, I'll use tabs instead of spaces.",
+        "I'll read the file now.",
+        "I'll take a look to avoid surprises.",
+        "The tests passed because the fix is right.",
+        "You decided to use Postgres.",
+        "I'll run the tests.",
+        "```\nI'll use SQLite because it is code.\n```",
+        "> I'll use SQLite because it is quoted.",
+        "如果需要\uff0c我会采用异步写法。",
+        "我可以改用 YAML 而不是 JSON。",
+        "你可以选择 A 而不是 B。",
+    ]
+    assert list(find_decisions("\n".join(decided))) == decided
+    assert find_decisions("\n".join(others)) == ()
 
 
 def test_a_long_answer_is_looked_through_in_a_time_that_grows_with_its_length_only() -> None:

@@ -36,6 +36,12 @@ from utils.i18n import UserError, phrase
 from utils.llm.completion import Delta
 
 Serve = Callable[..., AbstractContextManager[RunningServer]]
+MADE_TEST = """import pathlib, unittest
+
+class MadeTest(unittest.TestCase):
+    def test_it_is_there(self):
+        self.assertTrue(pathlib.Path("a.txt").exists())
+"""
 
 
 @pytest.fixture
@@ -627,3 +633,18 @@ def test_the_attached_terminal_says_what_holds(serve: Serve, terminal: Terminal)
             terminal.wait_for_text("thinks once · project · guarded")
             terminal.press("C-c")
             terminal.wait_for_text("Press Ctrl-C again to quit")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_attached_terminal_tells_of_a_receipt_that_stands_no_more(
+    tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, options = free_port(tmp_path, mode, monkeypatch)
+    tests = tmp_path / "project/tests"
+    tests.mkdir(parents=True)
+    (tests / "test_a.py").write_text(MADE_TEST)
+    with started(tmp_path, *options):
+        attach_and_work(terminal, tmp_path / "data", port)
+        terminal.wait_for_text("unittest discover -s tests passed")
+        (tmp_path / "project/a.txt").write_text("two")
+        terminal.wait_for_text("a.txt changed since")

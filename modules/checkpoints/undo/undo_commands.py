@@ -151,7 +151,9 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             last_undo = self._index.last_undo(self.session)
             if last_undo is None:
                 raise UserError(phrase("Nothing to redo."))
-            return self._redo_answer(self._redo_undo(last_undo), phrase("Restored the undone changes"))
+            return self._redo_answer(
+                self._redo_undo(last_undo), phrase("Restored the undone changes")
+            )
 
     def _redo_undo(self, undo: UndoRecord, description: str = "") -> UndoOutcome:
         """Redo *undo*; *description* is what it took back, where the person names that."""

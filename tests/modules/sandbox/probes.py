@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
@@ -415,9 +416,13 @@ def _machine_state() -> dict[str, tuple[int, int]]:
     places = [*BWRAP_PATHS, *(Path("/dev", name) for name in ("null", "zero", "full", "urandom"))]
     states = {str(path): path.stat() for path in places if path.exists()}
     return {
-        path: (found.st_mode, found.st_ctime_ns if found.st_uid == os.getuid() else 0)
+        path: (found.st_mode, found.st_ctime_ns if _is_ours_alone(found) else 0)
         for path, found in states.items()
     }
+
+
+def _is_ours_alone(found: os.stat_result) -> bool:
+    return found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from acp.schema import ClientCapabilities
 
 from modules.acp.live_text import LiveText
 from tests.modules.acp.client import (
+    HANG_SECONDS,
     RecordingClient,
     ShownTerminal,
     make_terminal,
@@ -23,7 +25,28 @@ from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Say, Simulator
 
 TERMINALS = ClientCapabilities(terminal=True)
-NOISY = "printf '\\033[31mred\\033[0m \\033]0;title\\007\\n10%%\\r20%%\\n'; exit 3"
+NOISY = (
+    "until [ -e seen ]; do sleep 0.05; done; "
+    "printf '\\033[31mred\\033[0m \\033]0;title\\007\\n10%%\\r20%%\\n'; exit 3"
+)
+
+
+async def until_released(client: RecordingClient) -> None:
+    while not all(terminal.is_released for terminal in client.terminals.values()):
+        await asyncio.sleep(0.01)
+
+
+@dataclass
+class SeeingClient(RecordingClient):
+    """Makes the file *seen* when a call is shown in a terminal."""
+
+    seen: Path = Path()
+
+    async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
+        await super().session_update(session_id, update, **more)
+        content = getattr(update, "content", None)
+        if isinstance(content, list) and content and content[0].type == "terminal":
+            self.seen.touch()
 
 
 def play(base: Path, client: RecordingClient, *commands: str) -> tuple[list[Any], list[str]]:
@@ -39,6 +62,7 @@ def play(base: Path, client: RecordingClient, *commands: str) -> tuple[list[Any]
             session = (await connection.new_session(str(base / "project"))).session_id
             answer = await say(connection, session, "Run")
             assert answer.stop_reason == "end_turn"
+            await asyncio.wait_for(until_released(client), HANG_SECONDS)
             updates.extend(client.of_kind(session, "tool_call_update"))
 
     with Simulator(script) as server:
@@ -49,8 +73,7 @@ def play(base: Path, client: RecordingClient, *commands: str) -> tuple[list[Any]
 
 
 def test_a_run_is_shown_in_a_terminal_of_the_clients(tmp_path: Path) -> None:
-    project_in(tmp_path)
-    client = RecordingClient()
+    client = SeeingClient(seen=project_in(tmp_path) / "seen")
     updates, [result] = play(tmp_path, client, NOISY)
     [terminal] = client.terminals.values()
     assert terminal.is_released

@@ -37,7 +37,7 @@ _THANKS = (
 )
 _GO_ON_AFTER_THANKS = (
     r"for|so|a|very|much|lots|tons|heaps|loads|again|all|everyone|team|guys|man|bro|mate|friend|my"
-    r"|anyway|though|to|indeed|kindly|you|u|ya|folks|dear|sir|buddy|dude"
+    r"|anyway|though|to|indeed|kindly|folks|dear|sir|buddy|dude"
 )
 _MARK = (
     rf"(?:{_THANKS}|hi+|hello+|hey+|hiya|howdy|good (?:morning|afternoon|evening|day)|morning"
@@ -86,7 +86,7 @@ _ASKS = (
     r"|(?:is|are|was) (?:there|it)|wrong|broken?|fail\w*|errors?|bugs?|slow|missing|crash\w*|stuck"
     r"|problems?|issues?|weird|strange|odd|off by|looks off|confus\w*|(?<!my )(?<!not )bad|worse"
     r"|worst|red|empty|almost|nearly|except|only|forgot|missed|left|meant|other|another"
-    r"|like to|write|draw"
+    r"|like to|write|draw|better (?:as|when|like)|you (?:will|have to|are to)"
     rf"|{_WORK}"
     r"|(?:were|are|['’]re) to|and (?:add|fix|make|run|do|show|tell|give|write|commit))\b"
     r"|(?<!could)(?<!do)(?<!i did)n['’]t\b|\bdon['’]t (?!worry|rush|hurry|stress|mention)"

@@ -61,6 +61,8 @@ _CLAUSE = re.compile(r"[,.!;:…()*~]+(?=\s|$)|\s[-–—]\s|\b(?:and|then)\b")
 _GO_ON_AFTER_THANKS = (
     r"for|so|a|very|much|lots|again|all|everyone|team|guys|man|bro|mate|anyway|to|indeed|kindly"
 )
+_WAS_BETTER = re.compile(r"\bbetter (?:as|when|like)\b")
+"""What says that another state is wanted again."""
 _THANKED = re.compile(
     r"\b(?:thank (?:you|u|ya)|thanks|thx|thnx|tnx|thanx|ty|tysm|cheers|gracias|merci|danke)"
     rf"(?= (?!(?:{_GO_ON_AFTER_THANKS})\b))"
@@ -73,7 +75,7 @@ _SIGNS = (
 
 def is_kind(text: str) -> bool:
     """Return whether *text*, in small letters, thanks in words that ask for nothing."""
-    if any(sign in text for sign in '?/\\`"@#'):
+    if any(sign in text for sign in '?/\\`"@#') or _WAS_BETTER.search(text):
         return False
     clauses = [_words(clause) for clause in _CLAUSE.split(_THANKED.sub("thanks.", text))]
     words = [word for clause in clauses for word in clause]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 
 _FUNCTION_WORDS = """
 a an the this that these those my your our his her their its i you he she it we they me him us
@@ -33,7 +34,7 @@ stormy windy chilly freezing happy happier tired exhausted sleepy hungry excited
 delighted relieved relief proud glad pleased satisfied impressed amazed surprised touched
 speechless stunned lucky honoured honored sorry apologies apologize apologise pardon busy delight
 joy luck fun smile smiling laughing laugh funny hilarious ha heh hehe hey hi hello quick fast safe
-better great good nice lovely awesome amazing perfect perfection wonderful fantastic brilliant
+great good nice lovely awesome amazing perfect perfection wonderful fantastic brilliant
 excellent superb splendid marvelous marvellous terrific incredible outstanding beautiful gorgeous
 impressive cool sweet neat stellar flawless fabulous phenomenal magnificent magic magical charming
 adorable cute kind kindness generous thoughtful helpful patient patience friendly clever smart
@@ -121,14 +122,14 @@ _ABOUT_TALK_ZH = """
 晚饭 早饭 午休 开会 喝咖啡 喝茶 喝杯 咖啡 奶茶 喝 放假 周末 假期 节日 生日 新年 过年 春节 中秋 祝
 祝你 祝您 祝福 恭喜 加油 保重 好运 顺利 平安 健康 抱歉 对不起 不好意思 没关系 没事 别客气 不客气
 过意不去 走神 兄弟 哥们 朋友 老铁 大佬 大神 高手 天才 专家 老师 亲 救星 宝藏 大忙 关照 指教
-别放在心上 别往心里去 省了 救了 帮了 还麻烦你 你真 你太 你可 您真 您太 过奖 好消息 好日子 好久没见
-晚点聊 来晚了 迟到 失礼 费心 受累 有劳 劳驾 承蒙 荣幸 敬佩 羡慕 崇拜 好评 点赞 满分 乐死 帅 酷 妙
-美 香 真香 稳 太强 强 硬核 良心 细致 周到 周全 到位 专业 高效 神速 迅速 利索 麻利 干得好 做得好
-写得好 治愈 心情 哭了 破防 激动 兴奋 期待 想念 难得 圆满 胜利 完工 大吉 万岁 旅途 一路顺风 身体
-家人 孩子 老婆 老公 妈妈 爸爸 早啊 早呀 夜深 深夜 熬夜 通宵 加班 堵车 出差 旅游 旅行 散步 健身
-跑步 逛街 做饭 外卖 火锅 蛋糕 太好了 太好 有用 有帮助 帮大忙 见谅 原谅 包涵 累死 困死 饿死 忙死
-冷死 热死 知道啦 明白啦 懂了 到这里 到这儿 到此为止 睡得好 多亏 幸好 幸亏 缘分 想你 爱你 爱了 喜欢
-可爱 有趣 有意思 好玩 好笑 笑死 暖心 温暖 用心 耐心 细心 热心 聪明 机智 了不起 不愧 不错 没白
+别放在心上 别往心里去 省了 救了 帮了 还麻烦你 你真 你太 你可 您真 您太 过奖 打扰了 好消息 好日子
+好久没见 晚点聊 来晚了 迟到 失礼 费心 受累 有劳 劳驾 承蒙 荣幸 敬佩 羡慕 崇拜 好评 点赞 满分 乐死
+帅 酷 妙 美 香 真香 稳 太强 强 硬核 良心 细致 周到 周全 到位 专业 高效 神速 迅速 利索 麻利 干得好
+做得好 写得好 治愈 心情 哭了 破防 激动 兴奋 期待 想念 难得 圆满 胜利 完工 大吉 万岁 旅途 一路顺风
+身体 家人 孩子 老婆 老公 妈妈 爸爸 早啊 早呀 夜深 深夜 熬夜 通宵 加班 堵车 出差 旅游 旅行 散步
+健身 跑步 逛街 做饭 外卖 火锅 蛋糕 太好了 太好 有用 有帮助 帮大忙 见谅 原谅 包涵 累死 困死 饿死
+忙死 冷死 热死 知道啦 明白啦 懂了 到这里 到这儿 到此为止 睡得好 多亏 幸好 幸亏 缘分 想你 爱你 爱了
+喜欢 可爱 有趣 有意思 好玩 好笑 笑死 暖心 温暖 用心 耐心 细心 热心 聪明 机智 了不起 不愧 不错 没白
 没想到 我回来 我来了 回见 又见面 明天见 有缘
 """
 _MOST_SIGNS = 60
@@ -179,7 +180,7 @@ def _exclaims(words: list[str]) -> bool:
 def _may_ask(words: list[str]) -> bool:
     """Return whether words of talk may be an order, a correction, or name what is to be done."""
     said = [word for word in words if word not in ("oh", "ah", "well", "ok", "okay", "so", "and")]
-    if said[:1] == ["now"]:
+    if said[:1] == ["now"] or _wants_something(said):
         return True
     if said and said[0] in _words(_STARTS_AN_ORDER) and " ".join(said[:2]) not in _wishes():
         return True
@@ -197,6 +198,17 @@ def _may_ask(words: list[str]) -> bool:
         return True
     wants = not _words(_WANTED).isdisjoint(said)
     return wants and not {"what", "everything", "than", "couldn't"} & set(said)
+
+
+def _wants_something(said: list[str]) -> bool:
+    """Return whether the words tell a wish of the person, or what the reader is to do."""
+    pairs = list(pairwise(said))
+    if said[:2] == ["take", "care"] and "of" in said:
+        return True
+    if any(one == "i'd" or (one in ("wish", "miss") and two != "you") for one, two in pairs):
+        return True
+    to_do = any(one in ("to", "will") and two in _words(_STARTS_AN_ORDER) for one, two in pairs)
+    return said[:1] != [] and said[0] in _YOU and to_do
 
 
 @cache

@@ -56,6 +56,8 @@ def test_an_order_in_the_words_of_thanks_is_a_task() -> None:
         *("read everything again", "read on", "answer the rest", "reply again", "clean it all"),
         *("support this too", "have it clean", "prompt me", "the fast one", "the best of it"),
         *("these", "all of it again", "now", "again, all of it", "see what works", "make us laugh"),
+        *("take care of it", "you have to make it better", "you will save it", "i'd love it warm"),
+        *("i wish it was quick", "i miss the old one", "it was better as it was", "the nice one"),
     ]
     lines = [
         line

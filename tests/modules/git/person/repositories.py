@@ -10,6 +10,7 @@ from pathlib import Path
 
 from modules.git.person.feature import GitForPerson
 from tests.assembly import AssembledTerminal, assembled_terminal
+from tests.scripted_model import Item
 
 PERSON = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.defpath}
 
@@ -47,10 +48,10 @@ def person_git(assembled: AssembledTerminal) -> GitForPerson:
 
 @contextmanager
 def opened(
-    base: Path, *replies: list[object], root: Path | None = None
+    base: Path, *replies: list[Item], root: Path | None = None
 ) -> Iterator[AssembledTerminal]:
     """Open a terminal on the repository `base/project`, or on *root*."""
-    with assembled_terminal(base, *replies, root=root) as assembled:  # type: ignore[arg-type]
+    with assembled_terminal(base, *replies, root=root) as assembled:
         yield assembled
 
 

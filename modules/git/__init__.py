@@ -18,7 +18,7 @@ EXPORTS = {
     "commit_hooks": ["CommitHooks"],
     "person.agent_commits": ["AgentCommits"],
     "person.branches": ["list_branches"],
-    "person.diffs": ["FileDiff", "commit_diffs", "file_diff"],
+    "person.diffs": ["FileDiff", "commit_diffs"],
     "person.feature": ["GitForPerson"],
     "person.history": ["checked_commit", "log_page", "message_of"],
     "person.status": ["read_state"],

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from core.tools import ToolError
 from modules.files.git.git_runs import GitRuns
 from modules.files.git_remotes.branches import commit_of
+from modules.files.project import Project
 from modules.git.person.status import tree_of
 from utils.i18n import Text, phrase
 from utils.text.clean import clean, visible
@@ -60,8 +61,10 @@ class FileDiff:
         raise ToolError(phrase("This change is no longer there. Look at the file again."))
 
 
-def file_diff(git: GitRuns, path: str, *, is_staged: bool) -> FileDiff:
-    """Return how *path* differs: the index from the last commit, or the file from the index."""
+def file_diff(git: GitRuns, project: Project, path: str, *, is_staged: bool) -> FileDiff:
+    """Return how *path* of *project*, a normal one, differs: staged, from the last commit; else
+    from the index. Raises `ToolError`.
+    """
     if note := _too_large(git, path, is_staged=is_staged):
         return FileDiff(path, visible(path), (), note)
     if is_staged:
@@ -70,7 +73,7 @@ def file_diff(git: GitRuns, path: str, *, is_staged: bool) -> FileDiff:
     else:
         patch = git.run("diff-files", "-p", *PLAIN, "--ignore-submodules=all", "--", path)
         if not patch and not git.split_output("ls-files", "-z", "--", path):
-            return _new_file(git, path)
+            return _new_file(project, path)
     return parse_patch(path, patch)
 
 
@@ -159,20 +162,16 @@ def _size(git: GitRuns, path: str) -> int:
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def _new_file(git: GitRuns, path: str) -> FileDiff:
+def _new_file(project: Project, path: str) -> FileDiff:
     """Return the diff of a file that git does not know: all of it is new."""
-    file = git.tree / path
-    shown = visible(path)
-    if path.endswith("/") or (file.is_dir() and not file.is_symlink()):
+    shown, status = visible(path), project.stat(path)
+    if status is None:
+        return FileDiff(path, shown, (), phrase("{path} does not exist.", path=shown))
+    if stat.S_ISDIR(status.st_mode):
         return FileDiff(path, shown, (), phrase("A repository of its own: git keeps it apart."))
-    try:
-        is_regular = stat.S_ISREG(file.lstat().st_mode)
-        data = file.read_bytes() if is_regular else b""
-    except OSError as error:
-        why = phrase("Cannot read {path}: {why}", path=shown, why=str(error.strerror))
-        return FileDiff(path, shown, (), why)
-    if not is_regular:
+    if not stat.S_ISREG(status.st_mode):
         return FileDiff(path, shown, (), phrase("A link, or nothing that has lines."))
+    data = project.read_bytes(path, MAX_FILE)
     if b"\0" in data[:8_000]:
         return FileDiff(path, shown, (), phrase("A binary file: its content is not shown."))
     if not data:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from modules.files.git.secret_scan import SecretNamesIn
     from modules.git.commit import GitCommit
     from modules.git.person.agent_commits import AgentCommits
+    from modules.git.person.diffs import FileDiff
     from modules.git.person.suggestion import Suggestion
     from utils.llm.completion import Usage
 
@@ -86,6 +87,14 @@ class GitForPerson(Feature, BindsToSession):
         with repository(self._project.root) as git:
             yield git
 
+    def diff(self, path: str, *, is_staged: bool) -> FileDiff:
+        """Return how the file *path* differs. Raises `UserError`, `ToolError`."""
+        from modules.git.person.diffs import file_diff  # for who uses git
+
+        name = self._named(path)
+        with self.repository() as git:
+            return file_diff(git, self._project, name, is_staged=is_staged)
+
     @command(
         "/git [log|stage|unstage|commit|switch|branch] [TEXT]",
         "Show git's state and log; stage, unstage and commit, switch or make a branch.",
@@ -132,7 +141,7 @@ class GitForPerson(Feature, BindsToSession):
 
         with self._recorder.exclusive(), self.repository() as git:
             if hunk:
-                index_writes.stage_hunk(git, self._named(paths[0]), hunk)
+                index_writes.stage_hunk(git, self._project, self._named(paths[0]), hunk)
                 return TextCard(phrase("Staged."))
             chosen = index_writes.stage(git, [self._named(path) for path in paths])
         return TextCard(phrase("Staged."), _left_out(chosen))
@@ -143,7 +152,7 @@ class GitForPerson(Feature, BindsToSession):
 
         with self._recorder.exclusive(), self.repository() as git:
             if hunk:
-                index_writes.unstage_hunk(git, self._named(paths[0]), hunk)
+                index_writes.unstage_hunk(git, self._project, self._named(paths[0]), hunk)
             else:
                 index_writes.unstage(git, [self._named(path) for path in paths])
         return TextCard(phrase("Unstaged."))

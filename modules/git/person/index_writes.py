@@ -58,14 +58,14 @@ def _before(facts: bytes) -> tuple[bytes, bytes]:
     return mode, object_id
 
 
-def stage_hunk(git: GitRuns, path: str, hunk_id: str) -> None:
+def stage_hunk(git: GitRuns, project: Project, path: str, hunk_id: str) -> None:
     """Stage one hunk of *path*. Raises `ToolError` where the file has it no more."""
-    _apply(git, _diff(git, path, is_staged=False), hunk_id)
+    _apply(git, _diff(git, project, path, is_staged=False), hunk_id)
 
 
-def unstage_hunk(git: GitRuns, path: str, hunk_id: str) -> None:
+def unstage_hunk(git: GitRuns, project: Project, path: str, hunk_id: str) -> None:
     """Take one hunk of *path* out of the index. Raises `ToolError` where it is not in it."""
-    _apply(git, _diff(git, path, is_staged=True), hunk_id, "--reverse")
+    _apply(git, _diff(git, project, path, is_staged=True), hunk_id, "--reverse")
 
 
 def discard(git: GitRuns, project: Project, paths: Sequence[str]) -> list[Change]:
@@ -89,7 +89,7 @@ def discard(git: GitRuns, project: Project, paths: Sequence[str]) -> list[Change
 
 def discard_hunk(git: GitRuns, project: Project, path: str, hunk_id: str) -> Change:
     """Take one hunk out of the file *path*. Raises `ToolError` where it is not there as shown."""
-    raw = _diff(git, path, is_staged=False).hunk(hunk_id).raw
+    raw = _diff(git, project, path, is_staged=False).hunk(hunk_id).raw
     name = project.normalize(path)
     before = project.read_bytes(name)
     project.write_bytes(name, _without(before, raw), expected=before)
@@ -121,9 +121,9 @@ def _without(data: bytes, raw: bytes) -> bytes:
     return b"".join([*lines[:first], *old, *lines[first + len(new) :]])
 
 
-def _diff(git: GitRuns, path: str, *, is_staged: bool) -> FileDiff:
+def _diff(git: GitRuns, project: Project, path: str, *, is_staged: bool) -> FileDiff:
     refuse_links(git)
-    found = file_diff(git, path, is_staged=is_staged)
+    found = file_diff(git, project, path, is_staged=is_staged)
     if not found.is_divisible:
         raise ToolError(phrase("This file can only be staged or discarded as a whole."))
     return found

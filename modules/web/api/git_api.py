@@ -76,11 +76,9 @@ class GitApi:
         answer={"diff": "The file with its hunks, each with an id, and a note."},
     )
     def diff(self, id: ID, path: _PATH, staged: bool = False) -> Json:  # noqa: A002
-        from modules.git.person.diffs import file_diff  # for who opens the pane
-
         runner, git = self._opened(id)
-        with as_api_errors(), git.repository() as runs:
-            found = file_diff(runs, path, is_staged=staged)
+        with as_api_errors():
+            found = git.diff(path, is_staged=staged)
         return {"diff": map_strings(_diff_json(found), runner.terminal.redact)}
 
     @route(

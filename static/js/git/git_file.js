@@ -68,8 +68,8 @@ export class GitFile {
     );
     const paths = { paths: [path] };
     if (kind === "staged")
-      return [open, tool("unstage", "undo", t("Unstage"), t("Unstage {path}", { path: this.shown }), () => pane.act("/unstage", paths))];
-    const stage = tool("stage", "add", t("Stage"), t("Stage {path}", { path: this.shown }), () => pane.act("/stage", paths));
+      return [open, tool("unstage", "undo", t("Unstage"), t("Unstage {path}", { path: this.shown }), () => pane.act("unstage", paths))];
+    const stage = tool("stage", "add", t("Stage"), t("Stage {path}", { path: this.shown }), () => pane.act("stage", paths));
     if (kind === "conflicts") return [open, stage];
     return [
       open,
@@ -82,7 +82,7 @@ export class GitFile {
   async load() {
     if (!this.details.open) return;
     const round = (this.#round += 1);
-    const answer = await this.pane.source.get("/diff", { path: this.path, staged: this.kind === "staged" ? 1 : 0 });
+    const answer = await this.pane.source.get("diff", { path: this.path, staged: this.kind === "staged" ? 1 : 0 });
     if (!answer || round !== this.#round) return;
     const { hunks, note, is_divisible } = answer.diff;
     const count = hunks.length;
@@ -99,10 +99,10 @@ export class GitFile {
     const body = { paths: [this.path], hunk: hunk.id };
     const tools =
       kind === "staged"
-        ? [tool("unstage-hunk", "undo", t("Unstage"), t("Unstage change {n} of {count} in {path}", names), () => pane.act("/unstage", body))]
+        ? [tool("unstage-hunk", "undo", t("Unstage"), t("Unstage change {n} of {count} in {path}", names), () => pane.act("unstage", body))]
         : [
             tool("discard-hunk", "delete", t("Discard"), t("Discard change {n} of {count} in {path}", names), () => pane.discard(this, hunk.id)),
-            tool("stage-hunk", "add", t("Stage"), t("Stage change {n} of {count} in {path}", names), () => pane.act("/stage", body)),
+            tool("stage-hunk", "add", t("Stage"), t("Stage change {n} of {count} in {path}", names), () => pane.act("stage", body)),
           ];
     const head = h("div", { class: "hunk-tools" }, h("span", { class: "muted", text: t("Change {n} of {count}", names) }), ...tools);
     const isAlone = hunk.count === 1 || !hunk.is_divisible;

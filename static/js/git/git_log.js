@@ -39,7 +39,7 @@ export class GitLog {
   async #load(isNew) {
     const round = (this.#round += 1);
     const before = isNew ? [] : this.#commits;
-    const answer = await this.pane.source.get("/log", { skip: before.length });
+    const answer = await this.pane.source.get("log", { skip: before.length });
     if (round !== this.#round) return;
     if (answer) this.#show([...before, ...answer.commits], answer.more);
     else this.#head = ""; // the next state asks again
@@ -76,7 +76,7 @@ export class GitLog {
     details.addEventListener("toggle", async () => {
       if (!details.open || isLoaded) return;
       isLoaded = true;
-      const answer = await this.pane.source.get("/commit", { commit: commit.id });
+      const answer = await this.pane.source.get("commit", { commit: commit.id });
       if (answer) body.replaceChildren(...drawn(answer));
       else isLoaded = details.open = false;
     });

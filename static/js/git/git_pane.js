@@ -111,7 +111,7 @@ class GitPane {
     );
     const all =
       kind === "staged"
-        ? button({ class: "small", data: { act: "unstage-all" }, on: { click: () => this.act("/unstage", { paths: [] }) } }, t("Unstage all"))
+        ? button({ class: "small", data: { act: "unstage-all" }, on: { click: () => this.act("unstage", { paths: [] }) } }, t("Unstage all"))
         : kind === "unstaged" || kind === "untracked"
           ? button({ class: "small", data: { act: "stage-all" }, on: { click: () => this.#stageAll(kind) } }, t("Stage all"))
           : "";
@@ -180,6 +180,7 @@ class GitPane {
       submodules ? t("changes inside submodules are not shown") : "",
     ];
     retext(this.where, about.filter(Boolean).join(" · "));
+    this.where.hidden = !this.where.textContent;
     this.underWay.hidden = !under_way;
     const isMerge = under_way === "merge";
     const words = isMerge ? t("A merge is in progress. Resolve and stage its conflicts, then commit.") : "";
@@ -214,7 +215,7 @@ class GitPane {
   #stageAll(kind) {
     const { files, left_out } = this.state[kind];
     const isAll = kind === "unstaged" ? !this.state.untracked.files.length : !this.state.unstaged.files.length;
-    return this.act("/stage", { paths: isAll || left_out ? [] : files.map(({ path }) => path) });
+    return this.act("stage", { paths: isAll || left_out ? [] : files.map(({ path }) => path) });
   }
 
   async discard(file, hunk = "") {
@@ -224,11 +225,11 @@ class GitPane {
         : hunk
           ? t("Discard this change of {path}? /undo restores it.", { path: file.shown })
           : t("Discard all changes of {path} that are not staged? /undo restores them.", { path: file.shown });
-    if (await confirmed(question, t("Discard"))) await this.act("/discard", { paths: [file.path], hunk });
+    if (await confirmed(question, t("Discard"))) await this.act("discard", { paths: [file.path], hunk });
   }
 
   async #switch() {
-    await this.act("/switch", { branch: this.branches.value });
+    await this.act("switch", { branch: this.branches.value });
     if (this.switchButton.hidden) this.branches.focus();
   }
 
@@ -240,7 +241,7 @@ class GitPane {
       if (!this.newName.hidden) this.newName.focus();
       return;
     }
-    const answer = await this.act("/switch", { branch, create: true });
+    const answer = await this.act("switch", { branch, create: true });
     if (!answer) return;
     this.newName.value = "";
     this.newName.hidden = true;
@@ -283,7 +284,7 @@ class GitPane {
   async commit(publish = false) {
     const message = this.message.value;
     const answer = await this.#busy(() =>
-      this.source.act("/commit", { message, publish }).catch((refusal) => {
+      this.source.act("commit", { message, publish }).catch((refusal) => {
         if (refusal.code !== "secrets") throw refusal;
         return { secrets: refusal.phrase };
       }),
@@ -301,7 +302,7 @@ class GitPane {
   async #suggest() {
     const before = this.message.value;
     retext(this.said, t("Asking the model …"));
-    const answer = await this.#busy(() => this.source.act("/suggest", {}));
+    const answer = await this.#busy(() => this.source.act("suggest", {}));
     if (answer && this.message.value === before) {
       this.message.value = answer.message; // what was typed meanwhile stays
       this.#messageChanged();

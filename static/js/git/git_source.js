@@ -54,7 +54,7 @@ export class GitSource {
     return this.#asking;
   }
 
-  /** @param {string} what @param {Record<string, any>} [query] */
+  /** @param {string} what a route below that of git @param {Record<string, any>} [query] */
   get(what, query = {}) {
     return this.app.attempt(() => this.#request("GET", what, { query }));
   }
@@ -72,7 +72,7 @@ export class GitSource {
   }
 
   #request(method, what, options) {
-    return request(method, `/api/sessions/${this.#session}/git${what}`, options);
+    return request(method, `/api/sessions/${this.#session}/git${what && `/${what}`}`, options);
   }
 
   #follow({ session, sessionState, isReady }) {

@@ -10,7 +10,6 @@ import pytest
 from core.cards import TextCard
 from core.tools import ToolError
 from modules.git.commit import PublishesSecrets
-from modules.git.person.diffs import file_diff
 from modules.git.person.feature import GitForPerson
 from modules.git.person.status import RepositoryState, read_state
 from tests.assembly import AssembledTerminal
@@ -60,8 +59,7 @@ def test_files_with_odd_names_are_staged_and_unstaged(here: AssembledTerminal) -
     git.stage(odd)
     assert sorted(names(git, "staged")) == sorted(("A", name) for name in odd)
     for name in odd:
-        with git.repository() as runs:
-            diff = file_diff(runs, name, is_staged=True)
+        diff = git.diff(name, is_staged=True)
         assert [hunk.added for hunk in diff.hunks] == [1], name
     git.stage([])
     assert len(names(git, "staged")) == len(odd) + 1
@@ -78,8 +76,7 @@ def test_a_hunk_is_staged_unstaged_and_discarded(here: AssembledTerminal) -> Non
     file.write_text(changed)
 
     def hunks(*, is_staged: bool = False) -> list[str]:
-        with git.repository() as runs:
-            return [one.id for one in file_diff(runs, "a.txt", is_staged=is_staged).hunks]
+        return [one.id for one in git.diff("a.txt", is_staged=is_staged).hunks]
 
     first, second = hunks()
     git.stage(["a.txt"], first)
@@ -231,7 +228,7 @@ def test_no_program_of_the_repository_runs(here: AssembledTerminal, tmp_path: Pa
     (root / "a.txt").write_text("new\n")
     with git.repository() as runs:
         read_state(runs)
-        assert file_diff(runs, "a.txt", is_staged=False).hunks
+    assert git.diff("a.txt", is_staged=False).hunks
     git.stage([])
     git.commit("Change it")
     git.create_branch("side")

@@ -11,7 +11,7 @@ from core.cards import TableCard
 from core.events import CommandAnswered
 from core.tools import ToolError
 from modules.files.git import isolated_git
-from modules.git.person.diffs import MAX_FILE, commit_diffs, file_diff
+from modules.git.person.diffs import MAX_FILE, commit_diffs
 from modules.git.person.history import PAGE, checked_commit, log_page
 from modules.git.person.status import MAX_FILES, read_state
 from tests.modules.git.person.repositories import (
@@ -157,10 +157,16 @@ def test_what_cannot_be_shown_says_why(tmp_path: Path) -> None:
     (root / "link").symlink_to("mode.sh")
     inner = make_repository(root / "inner")
     commit_file(inner, "i.txt", "one\n")
+    (root / "away").symlink_to(tmp_path)
+    (tmp_path / "outside.txt").write_text("outside\n")
     with opened(tmp_path) as here, person_git(here).repository() as runs:
 
         def note(path: str) -> str:
-            return str(file_diff(runs, path, is_staged=False).note)
+            return str(person_git(here).diff(path, is_staged=False).note)
+
+        for path in ("away/outside.txt", "../outside.txt", str(tmp_path / "outside.txt")):
+            with pytest.raises(ToolError):
+                note(path)
 
         assert note("mode.sh") == "Only the mode of the file changed."
         assert note("empty.txt") == "The file is empty."
@@ -169,7 +175,7 @@ def test_what_cannot_be_shown_says_why(tmp_path: Path) -> None:
         assert "more lines are not shown" in note("long.txt")
         assert note("link").startswith("A link")
         assert note("inner/").startswith("A repository of its own")
-        assert note("gone.txt").startswith("Cannot read gone.txt")
+        assert note("gone.txt") == "gone.txt does not exist."
         shown = [one.path for one in read_state(runs).untracked.files]
     assert "inner/" in shown
     with opened(tmp_path) as here, pytest.raises(ToolError, match="repository of its own"):

@@ -288,7 +288,7 @@ class _Act:
 
 
 _USAGE = phrase("Usage: /git, /git log, /git stage a.txt, /git commit MESSAGE, /git switch NAME.")
-_UNDO = phrase("/undo takes it back.")
+_UNDO = phrase("/undo reverts it.")
 _NO_IDENTITY = phrase(
     "git does not know your name. Run: git config --global user.name NAME and "
     "git config --global user.email ADDRESS"

@@ -15,7 +15,6 @@ from utils.text.clean import visible
 
 MAX_FILES = 1_000
 """Files of a kind that one answer names."""
-MAX_CONFLICT_NAMES = 5
 UnderWay = Literal["", "merge", "rebase", "cherry-pick", "revert", "bisect"]
 Letter = Literal["A", "M", "D", "T", "U", "?"]
 _NAMES = ("--name-status", "--no-renames", "-z")

@@ -139,7 +139,7 @@ def test_hooks_that_nobody_wants_do_not_run_and_are_named(home: SandboxHome) -> 
     git(home.project, "config", "core.hooksPath", ".husky")
     hook(home.project / ".husky", "pre-commit", "exit 1")
     text = commit(home, are_wanted=False).text
-    assert "(pre-commit) did not run; git_hooks = true" in text
+    assert "hooks (pre-commit) did not run. To run them in the sandbox, set git_hooks" in text
 
 
 @pytest.mark.parametrize("are_wanted", [True, False])

@@ -230,7 +230,9 @@ def test_no_program_of_the_repository_runs(here: AssembledTerminal, tmp_path: Pa
         read_state(runs)
     assert git.diff("a.txt", is_staged=False).hunks
     git.stage([])
-    git.commit("Change it")
+    card = git.commit("Change it").card
+    assert isinstance(card, TextCard)
+    assert "hooks (pre-commit) did not run" in str(card.body)
     git.create_branch("side")
     git.switch("main")
     assert not mark.exists()

@@ -4,7 +4,8 @@ import { request } from "../net/api.js";
 
 const PAUSE = 150; // ms in which more news may come
 const LEAST = 4000; // ms until git is asked again where nobody tells of a change, as of `git add`
-const SHARE = 30; // at most this part of the time is spent on that
+const MOST = 15_000;
+const SHARE = 30; // of the time that git took: it is idle that long where that lies between both
 
 export class GitSource {
   /** The last answer; null before the first. @type {any} */
@@ -98,6 +99,6 @@ export class GitSource {
     } catch (refusal) {
       if (refusal.status) this.app.fail(refusal);
     }
-    this.look(Math.max(LEAST, (performance.now() - begin) * SHARE));
+    this.look(Math.min(MOST, Math.max(LEAST, (performance.now() - begin) * SHARE)));
   }
 }

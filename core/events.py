@@ -227,7 +227,7 @@ class CommandAnswered:
     command: str
     card: Card | None = None
     ok: bool = True
-    effect: Literal["", "clear", "exit", "keys", "session"] = ""
+    effect: Literal["", "clear", "exit", "git", "keys", "session"] = ""
     changes: tuple[Change, ...] = ()
 
 

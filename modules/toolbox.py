@@ -31,6 +31,7 @@ from modules.files.project import Project
 from modules.focus import Focus
 from modules.fork import Fork
 from modules.git.commit import GitCommit
+from modules.git.person.feature import GitForPerson
 from modules.git.remote import GitRemote
 from modules.history_tool import ADDRESS as HISTORY
 from modules.history_tool import HistoryTool
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from config import Settings
     from modules.checkpoints.checkpoints import Checkpoints
     from modules.git.commit_hooks import CommitHooks
+    from modules.git.person.agent_commits import AgentCommits
     from modules.sandbox.sandbox import Sandbox
 
 
@@ -141,6 +143,17 @@ def build_features(
         limits=_limits(settings),
         hide=secrets.hide,
     )
+    git_commit = GitCommit(
+        *(project, stop, secrets.names_in),
+        make_hooks=partial(_make_commit_hooks, sandbox, stop, settings),
+    )
+    spending = Spending(
+        Ledger(data.spending),
+        past_tasks := PastTasks(data.past_tasks),
+        task_budget=settings.task_budget,
+        daily_budget=settings.daily_budget,
+        when=settings.when,
+    )
     undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
         *_project_map(project, notes, focus, settings),
@@ -155,10 +168,7 @@ def build_features(
         jobs,
         Previews(jobs, FailureLog(data.log).log),
         Clean(home),
-        GitCommit(
-            *(project, stop, secrets.names_in),
-            make_hooks=partial(_make_commit_hooks, sandbox, stop, settings),
-        ),
+        git_commit,
         _git_remote(project, stop, settings, secrets, terminal_ops, jobs),
         todos,
         focus,
@@ -189,13 +199,7 @@ def build_features(
         history_tool,
         earlier_sessions,
         pictures,
-        Spending(
-            Ledger(data.spending),
-            past_tasks := PastTasks(data.past_tasks),
-            task_budget=settings.task_budget,
-            daily_budget=settings.daily_budget,
-            when=settings.when,
-        ),
+        spending,
         ThinkOnce(past_tasks),
         MaskedAnswers(past_tasks, outputs),
         Switches(KeptSwitches(data.tool_switches)),
@@ -204,6 +208,12 @@ def build_features(
         _putting_back(project, notes, protection, checkpoints, why),
         MassDeletionGuard(undo, project.files),
         why,
+        GitForPerson(
+            *(project, undo, git_commit, partial(_agent_commits, checkpoints)),
+            names_in=secrets.names_in,
+            stop=stop,
+            refusal=spending.spending_refusal,
+        ),
         Fork(store, project.root, undo, data.root, picture_store),
         SentRequests(request_log := RequestLog(data.requests)),
         Export(store, project.root, request_log, system_text, secrets.names_in),
@@ -376,6 +386,12 @@ def _make_commit_hooks(sandbox: LateSandbox, stop: Stop, settings: Settings) -> 
 
     limits = replace(_limits(settings), seconds=settings.call_seconds)
     return CommitHooks(sandbox, stop, limits, settings.git_hooks)
+
+
+def _agent_commits(checkpoints: LateCheckpoints) -> AgentCommits:
+    from modules.git.person.agent_commits import AgentCommits  # for who uses git
+
+    return AgentCommits(checkpoints)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -9,6 +9,7 @@
 - store/       The store: contents by their digest, the index of snapshots, locks and repair.
 - undo/        Undo and redo: what each call did, and taking it back in any order.
 - checkpoints  Snapshots of the project folder, what differs between them, and going back.
+- head_log     The log of git's HEAD in snapshots: what a call added to it.
 - late_checkpoints
                Checkpoints that are loaded when they are first wanted: a start and an answer need
                none.
@@ -18,6 +19,7 @@
 
 EXPORTS = {
     "checkpoints": ["Checkpoints"],
+    "head_log": ["added_to_log"],
     "late_checkpoints": ["LateCheckpoints"],
     "line_origins.origins": ["FileOrigins", "Origin"],
     "line_origins.person_writings": ["record_file", "recording_person"],

@@ -1,5 +1,6 @@
-"""Git for the model: commits, with the hooks of the repository, and remotes.
+"""Git for the model and for the person: commits, with the hooks of the repository, and remotes.
 
+- person/            Git for the person: what the page's Git pane and `/git` show and do.
 - commit             Commits for the model: by git itself, outside the sandbox, so that nothing it
                      would run runs.
 - commit_hooks       Hooks of a repository at a commit for the model: run in the sandbox, when the
@@ -13,7 +14,14 @@
 """
 
 EXPORTS = {
-    "commit": ["GitCommit"],
+    "commit": ["GitCommit", "PublishesSecrets"],
     "commit_hooks": ["CommitHooks"],
+    "person.agent_commits": ["AgentCommits"],
+    "person.branches": ["list_branches"],
+    "person.diffs": ["FileDiff", "commit_diffs"],
+    "person.feature": ["GitForPerson"],
+    "person.history": ["checked_commit", "log_page", "message_of"],
+    "person.status": ["read_state"],
+    "person.suggestion": ["Suggestion", "cost_text"],
     "remote": ["GitRemote"],
 }

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 from core.cards import Card, TextCard
 from core.feature import Feature
@@ -37,6 +37,18 @@ class CommitFolder(Protocol):
     root: Path
 
     def resolve(self, path: str) -> str: ...
+
+
+class PublishesSecrets(ToolError):
+    """A commit would publish secrets, and nobody said that it may."""
+
+
+class StagedCommit(NamedTuple):
+    """A commit of *changes*, ready to be made with *message*; *remarks* are for people."""
+
+    changes: Staging
+    message: str
+    remarks: tuple[Text, ...]
 
 
 class GitCommit(Feature, PreviewsCalls, FlagsCalls):
@@ -77,6 +89,23 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
             remarks = [*hook_remarks, *_remarks(staged_changes)]
         message_lines = "\n".join(("Committed.", text, *map(str, remarks)))
         return Outcome(message_lines, TextCard(phrase("Committed"), join_lines(text, *remarks)))
+
+    @contextmanager
+    def staged(self, message: str, *, publishes: bool) -> Iterator[StagedCommit]:
+        """Yield the commit with *message* of what the person has staged, hooks run; make it then.
+
+        It holds secrets only where it *publishes* them. Raises `ToolError`.
+        """
+        from modules.files.git.staging import staged  # with git, for commits only
+
+        if not message.strip():
+            raise ToolError(phrase("A commit needs a message."))
+        self._refuse_secret_message(message)
+        with staged(self._project.root, self._names_in) as changes:
+            if changes.published and not publishes:
+                raise PublishesSecrets(_published(changes))
+            message, hook_remarks = self._run_hooks(changes, message)
+            yield StagedCommit(changes, message, (*hook_remarks, *_remarks(changes)))
 
     def _run_hooks(self, staged_changes: Staging, message: str) -> tuple[str, list[Text]]:
         """Have the repository's hooks judge the commit, if the person wants them.
@@ -207,8 +236,7 @@ def _remarks(staged_changes: Staging) -> list[Phrase]:
     selection = staged_changes.selection
     remarks = []
     if staged_changes.published:
-        secrets = format_secrets(staged_changes.published)
-        remarks.append(phrase("It publishes secrets: {secrets}", secrets=secrets))
+        remarks.append(_published(staged_changes))
     if staged_changes.withheld:
         remark = phrase(
             "Left out, for it would publish secrets: {secrets}. Name such a file in paths only if "
@@ -233,6 +261,13 @@ def _remarks(staged_changes: Staging) -> list[Phrase]:
         names = _format_names(staged_changes.unscanned)
         remarks.append(phrase("Too large to be searched for secrets: {names}", names=names))
     return remarks
+
+
+def _published(staged_changes: Staging) -> Phrase:
+    from modules.files.git.secret_scan import format_secrets  # with git, for commits only
+
+    secrets = format_secrets(staged_changes.published)
+    return phrase("It publishes secrets: {secrets}", secrets=secrets)
 
 
 def _format_names(names: Sequence[bytes]) -> str:

@@ -34,6 +34,7 @@ from modules.translator import Translator
 from modules.web.api.changes_api import ChangesApi
 from modules.web.api.figures_api import FiguresApi
 from modules.web.api.files_api import FilesApi
+from modules.web.api.git_api import GitApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
 from modules.web.api.preview_api import PreviewApi
@@ -238,6 +239,7 @@ class WebServer:
         return routes_of(
             *(server, sessions, api, models, pictures, changes, receipts, files, previews),
             FiguresApi(self.registry, self._redactor),
+            GitApi(self.registry),
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
             *([SettingsApi(settings)] if settings else []),

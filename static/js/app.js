@@ -90,7 +90,7 @@ export class App extends Store {
     if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
       this.notice(t("You can close this tab now."));
     }
-    if (events.some((event) => event.effect === "keys" && asked.has(event.cmd))) this.emit("keys");
+    for (const { effect, cmd } of events) if (/^(keys|git)$/.test(effect) && asked.has(cmd)) this.emit(effect);
   }
 
   #stateCame(state) {

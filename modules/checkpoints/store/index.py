@@ -266,6 +266,13 @@ class CheckpointIndex:
         rows = self._rows(_CALLS + " WHERE session=? ORDER BY id", session)
         return [CallRecord(*row) for row in rows if _is_call_row(row)]
 
+    def newest_calls(self, limit: int) -> list[tuple[str, CallRecord]]:
+        """Return the newest calls of all sessions with the session of each, oldest first."""
+        fields = _CALLS.replace("SELECT ", "SELECT session, ", 1)
+        rows = self._rows(fields + " ORDER BY id DESC LIMIT ?", limit)
+        whole = [row for row in rows if isinstance(row[0], str) and _is_call_row(row[1:])]
+        return [(row[0], CallRecord(*row[1:])) for row in reversed(whole)]
+
     def copy_calls(self, session: str, copy: str, turn: int) -> None:
         """Copy the calls of *session* up to the end of *turn* to *copy*, a fork."""
         self._write(

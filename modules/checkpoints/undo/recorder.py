@@ -176,6 +176,22 @@ class CallRecorder(
         self._is_recovered = True
         self.revision += 1
 
+    @contextmanager
+    def acting(self, begin_turn: Callable[[], int], name: str) -> Iterator[tuple[str, int]]:
+        """Record what the block does to the folder as a call of its own turn, which it begins.
+
+        Yields the id of the call, *name* and the number of the turn, and that number. Raises
+        `UserError` where somebody else is at work on the folder.
+        """
+        with self._checkpoints.project_lock.exclusive(self.session):
+            turn = begin_turn()
+            call_id = f"{name}{turn}"
+            self.before_call(call_id, turn)
+            try:
+                yield call_id, turn
+            finally:
+                self.after_call(call_id, turn)
+
     def _hold_files(self, before: Snapshot, *, begins_task: bool) -> None:
         """Keep open what the snapshot *before* a call does not hold, but what the task made."""
         if before.not_stored and self._held_files is None:
@@ -225,7 +241,7 @@ class CallRecorder(
                 self._begin_background(self._last_turn, self._checkpoints.take(), beginning)
 
     @contextmanager
-    def _exclusive(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Have the project for ourselves, to take back what was done. Raises `UserError`."""
         with self._checkpoints.project_lock.exclusive(self.session), self._background_apart():
             yield

@@ -85,7 +85,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             changing = [call for call in self._calls() if call.has_visible_changes]
             return CommandAnswered("/undo", calls_card(self._checkpoints, changing))
         selector = _selector("/undo", argument)
-        with self._exclusive():
+        with self.exclusive():
             outcomes = [
                 undone
                 for undone in self._finish_interrupted()
@@ -140,7 +140,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         belongs_to_session=True,
     )
     def redo(self, argument: str) -> CommandAnswered:
-        with self._exclusive():
+        with self.exclusive():
             outcomes = [
                 one for one in self._finish_interrupted() if one.finished.operation.kind == "redo"
             ]
@@ -238,7 +238,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     )
     def rewind(self, argument: str) -> CommandAnswered:
         conversation_only = argument.endswith("talk")  # that may be whoever works on the files
-        with nullcontext() if conversation_only else self._exclusive():
+        with nullcontext() if conversation_only else self.exclusive():
             interrupted = [
                 one for one in self._finish_interrupted() if one.finished.operation.kind == "rewind"
             ]
@@ -327,7 +327,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     def revert_part(self, view: ReviewView, part: ReviewPart) -> Card:
         """Take one hunk or file of *view* out of the folder again. Raises `UserError`."""
         is_whole = part.hunk < 0
-        with self._exclusive():
+        with self.exclusive():
             self._finish_interrupted()
             rest = {"path": part.path, "is_whole": is_whole}
             outcome = self._run_operation(lambda: self.review.revert(view, part, rest))

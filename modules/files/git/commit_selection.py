@@ -55,7 +55,7 @@ def select(git: GitRuns, paths: Sequence[str]) -> CommitSelection:
         name for name in (*names, *untracked) if name not in deleted and name not in env_files
     ]
     _refuse_repositories(git.tree, selected)
-    _refuse_filters(git, selected)
+    refuse_filters(git, selected)
     return CommitSelection(selected, list(deleted), _generated(git, paths), env_files)
 
 
@@ -128,7 +128,8 @@ def _refuse_repositories(tree: Path, names: Iterable[bytes]) -> None:
             raise _repository_error(name)
 
 
-def _refuse_filters(git: GitRuns, names: Iterable[bytes]) -> None:
+def refuse_filters(git: GitRuns, names: Iterable[bytes]) -> None:
+    """Raise `ToolError` where a program, which is not run, would have to store one of *names*."""
     stdin = b"".join(name + b"\0" for name in names)
     attributes = git.split_output("check-attr", "-z", "--stdin", "filter", stdin=stdin)
     for name, value in zip(attributes[::3], attributes[2::3], strict=False):

@@ -68,7 +68,7 @@ def refusal(answer: ChildResult) -> ToolError:
     return ToolError(phrase("git refused: {said}", said=clean(message)[:1_000] or "?"))
 
 
-def git_for(root: Path, until: OnCancel) -> IsolatedGit:
+def git_for(root: Path, until: OnCancel | None) -> IsolatedGit:
     """Return git for the project *root*. Raises `ToolError` where it cannot be let in."""
     if not has_git():
         raise ToolError(phrase("git is not installed."))

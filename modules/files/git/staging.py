@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +69,15 @@ class Staging:
     @property
     def git(self) -> GitRuns:
         return self._real_git
+
+    def names(self) -> list[bytes]:
+        """Return the names of the files of the commit."""
+        return self._private_git.split_output(*_DIFF, "--name-only", "-z")
+
+    def patch_without(self, names: Collection[bytes]) -> bytes:
+        """Return the diff of the commit but for the files *names*; of very many the first."""
+        kept = [os.fsdecode(name) for name in self.names() if name not in names][:_MAX_FILES]
+        return self._private_git.run(*_DIFF, "--patch", "--", *kept) if kept else b""
 
     def diff(self) -> str:
         """Return the diff of the commit. Raises `ToolError` if that is empty."""
@@ -170,6 +179,27 @@ def staging(
         yield Staging(
             selection, published, withheld, unscanned, real_git, private_git, commit_git,
             secret_names_in,
+        )  # fmt: skip
+
+
+@contextmanager
+def staged(root: Path, secret_names_in: SecretNamesIn) -> Iterator[Staging]:
+    """Yield the commit of what is in the index of the project *root* as it stands.
+
+    Nothing is left out: all secrets in it are among those it would publish. Raises `ToolError`.
+    """
+    with TemporaryDirectory(prefix="onefold-") as scratch_path:
+        scratch = Path(scratch_path)
+        real_git = GitRuns(git_for(root, None), scratch)
+        commit_git = real_git.with_variables(
+            {"GIT_INDEX_FILE": f"{scratch_path}/index", **identity_variables(real_git)}
+        )
+        private_git = commit_git.with_variables(_private_objects(real_git, scratch))
+        _prepare_index(real_git, private_git, whole=True)
+        published, unscanned = _secrets_in(private_git, _blobs(private_git), secret_names_in)
+        yield Staging(
+            CommitSelection((), (), (), ()), published, {}, unscanned,
+            real_git, private_git, commit_git, secret_names_in,
         )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def fast_forward(
                 upstream=upstream.removeprefix("refs/remotes/"),
             )
             raise ToolError(message)
-    changes = _changes(git, old, new)
+    changes = tree_changes(git, old, new)
     refuse([change.path for change in changes])
     git.succeeds("update-index", "-q", "--refresh")
     git.run("read-tree", "-m", "-u", *([old] if old else []), new)
@@ -79,7 +79,7 @@ def fast_forward(
     return told, changes
 
 
-def _changes(git: GitRuns, old: str, new: str) -> tuple[Change, ...]:
+def tree_changes(git: GitRuns, old: str, new: str) -> tuple[Change, ...]:
     """Return what the files of the commit *new* are to those of *old*, "" for none."""
     before = old or git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
     options = ("-r", "-z", "--no-renames", "--name-status")

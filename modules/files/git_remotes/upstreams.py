@@ -59,6 +59,18 @@ def has_upstream(git: IsolatedGit, config: Path, branch: str) -> bool:
     return _upstream(_values(git, config), branch) not in (None, ("", ""))
 
 
+def upstream_of(git: IsolatedGit, config: Path, branch: str) -> str:
+    """Return the ref here for what *branch* follows by the file *config*, "" for nothing.
+
+    Raises `OSError` if git cannot read it.
+    """
+    remote, merge = _upstream(_values(git, config), branch) or ("", "")
+    if remote == _THIS:
+        return merge
+    found = f"refs/remotes/{remote}/{merge.removeprefix('refs/heads/')}"
+    return found if remote and merge.startswith("refs/heads/") and is_ref_name(found) else ""
+
+
 def _values(git: IsolatedGit, config: Path) -> dict[str, tuple[str, ...]]:
     """Return the values of each key of the file *config*. Raises `OSError` if git cannot."""
     answer = git.run("config", "--file", os.fspath(config), "--no-includes", "-z", "--list")

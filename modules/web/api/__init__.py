@@ -3,6 +3,8 @@
 - changes_api   Routes about the changes of a session: to look at, to accept and to take back.
 - files_api     Routes about the files of the project.
 - figures_api   The route on what was spent, for charts: tokens, cache hits and cost.
+- git_api       The API on git: its state, diffs, branches and log, and what the person does to
+                them.
 - model_api     The API on the model of a session and on what its server takes.
 - pictures_api  Routes about the pictures of a session.
 - preview_api   The API on previews: links to what the jobs of a session serve.
@@ -20,6 +22,7 @@ EXPORTS = {
     "changes_api": ["ChangesApi"],
     "files_api": ["FilesApi"],
     "figures_api": ["FiguresApi"],
+    "git_api": ["GitApi"],
     "model_api": ["ModelApi"],
     "pictures_api": ["PicturesApi"],
     "preview_api": ["PreviewApi"],

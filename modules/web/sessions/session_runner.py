@@ -295,8 +295,10 @@ class SessionRunner:
         self.notifier.send_state()
         return answer
 
-    def run_exclusively(self, work: Callable[[], CommandAnswered], command: str) -> CommandAnswered:
-        """Run *work*, which changes files, while no turn runs; every screen hears of it.
+    def run_exclusively(
+        self, work: Callable[[], CommandAnswered], command: str, *, is_logged: bool = True
+    ) -> CommandAnswered:
+        """Run *work* while no turn runs; where it *is_logged* every screen hears of it.
 
         Raises `ApiError` while one does, and when the work could not be done; then nobody hears.
         """
@@ -308,7 +310,8 @@ class SessionRunner:
             answer = work()
             if not answer.ok and isinstance(answer.card, TextCard):
                 raise ApiError("failed", answer.card.title)
-            self.terminal.log(answer, command)
+            if is_logged:
+                self.terminal.log(answer, command)
         finally:
             with self._lock:
                 self._change(RunEvent.END)

@@ -52,6 +52,10 @@ class Pane {
       const { open } = await import("../previews/previews.js");
       open(this, served, (path = this.#shown) => this.#show(path));
     });
+    app.on("git", async () => {
+      const { openGit } = await import("../git/git_pane.js");
+      openGit(this, (path = this.#shown) => this.#show(path));
+    });
     app.on("changes", () => this.#show(""));
     app.on("files", (change) => this.#changed(change));
     app.showsChange = (path) =>

@@ -2,6 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { katexStyles, loadKatex } from "../lib/vendor.js";
+import { stylesReady } from "../lib/styles.js";
 
 const LONGEST = 10_000; // characters of a formula that is still drawn
 const LARGEST = 50; // em that a formula may ask for
@@ -16,13 +17,6 @@ function katexReady() {
     () => (loading = null), // an exported page has none
   );
   return loading;
-}
-
-function stylesReady(href) {
-  return new Promise((resolve, reject) => {
-    const link = h("link", { rel: "stylesheet", href, on: { load: resolve, error: reject } });
-    document.head.append(link);
-  });
 }
 
 /**

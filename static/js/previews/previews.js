@@ -9,12 +9,23 @@ import { t } from "../i18n/translate.js";
  * @param {(key?: string) => void} choose shows a tab, without one the same as before
  */
 export function open(pane, served, choose) {
-  pane.previews ??= new Previews(pane.app, pane.slot, choose);
-  pane.previews.open(served);
+  previewsOf(pane, choose).open(served);
 }
 
+/**
+ * Shows the view that *make* makes, once, in a tab of its own. One that `stays` outlives the session.
+ * @param {any} pane @param {string} key of its tab, no path of the project
+ * @param {() => {element: HTMLElement, leave: () => void, stays?: boolean}} make
+ * @param {(key?: string) => void} choose as above
+ */
+export function openView(pane, key, make, choose) {
+  previewsOf(pane, choose).openView(key, make);
+}
+
+const previewsOf = (pane, choose) => (pane.previews ??= new Previews(pane.app, pane.slot, choose));
+
 class Previews {
-  /** @type {Map<string, PreviewView>} by the keys of their tabs, which are no paths of the project */
+  /** @type {Map<string, any>} by the keys of their tabs, which are no paths of the project */
   #views = new Map();
 
   /**
@@ -26,7 +37,7 @@ class Previews {
     this.app = app;
     this.slot = slot;
     this.choose = choose;
-    app.on("session", () => [...this.keys()].forEach((key) => this.close(key)));
+    app.on("session", () => [...this.#views].forEach(([key, view]) => view.stays || this.close(key)));
   }
 
   keys() {
@@ -36,10 +47,13 @@ class Previews {
   /** @param {import("./preview_view.js").Served} served */
   open(served) {
     const name = t("Port {port}", { port: served.port });
-    const key = `/${served.job}/${name}`;
+    this.openView(`/${served.job}/${name}`, () => new PreviewView(this.app, served, name));
+  }
+
+  openView(key, make) {
     this.app.emit("pane", true);
     if (!this.#views.has(key)) {
-      const view = new PreviewView(this.app, served, name);
+      const view = make();
       this.#views.set(key, view);
       this.slot.after(view.element);
     }

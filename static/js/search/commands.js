@@ -60,6 +60,7 @@ function actions(app) {
   return [
     ...named.map(([name, words]) => ({ kind: "", words, more: "", key: keys[name], run: app.actions[name] })),
     { kind: "", words: t("Keys"), more: "", key: "?", run: () => app.emit("keys") },
+    { kind: t("action"), words: t("Git: changes, commit and log"), more: "", run: () => app.emit("git") },
     { kind: t("action"), words: t("Choose the model"), more: "", run: () => chooseModel(app) },
   ];
 }

@@ -106,7 +106,19 @@ export function topBar(app) {
   }
 
   function rename() {
-    return typedAhead(import("../sessions/title_field.js"), renamed);
+    const loaded = import("../sessions/title_field.js");
+    return typedAhead(Promise.all([loaded, attached()]).then(([module]) => module), renamed);
+  }
+
+  /** Waits until the session is there: a title that is typed before that is not lost. */
+  function attached() {
+    return new Promise((resolve) => {
+      const unsubscribe = app.subscribe(({ sessionState }) => {
+        if (!sessionState) return;
+        resolve(undefined);
+        queueMicrotask(() => unsubscribe());
+      });
+    });
   }
 
   function renamed({ titleField }) {

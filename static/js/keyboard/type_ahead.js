@@ -5,8 +5,7 @@ import { h } from "../lib/dom.js";
 let isWaiting = false;
 
 /**
- * Has *open* done once it is *loaded*; until then the keyboard is held. Escape takes it back at
- * once, however long that takes.
+ * Has *open* done once it is *loaded*; until then the keyboard is held. Escape takes it back.
  * @template T
  * @param {Promise<T>} loaded
  * @param {(module: T) => HTMLInputElement | undefined} open returns the field that is written in
@@ -18,14 +17,14 @@ export async function typedAhead(loaded, open) {
   const held = h("input", { class: "offscreen", "aria-hidden": "true", spellcheck: "false" });
   /** @type {string[]} */
   const keys = [];
-  let takeBack = () => {};
-  const isTakenBack = new Promise((resolve) => (takeBack = () => resolve(null)));
+  let takeBack;
+  const isTakenBack = new Promise((resolve) => (takeBack = resolve));
   held.addEventListener("keydown", (event) => {
     if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
     event.preventDefault();
     event.stopPropagation();
     keys.push(event.key);
-    if (event.key === "Escape") takeBack();
+    if (event.key === "Escape") takeBack(null);
   });
   document.body.append(held);
   held.focus();

@@ -106,22 +106,10 @@ export function topBar(app) {
   }
 
   function rename() {
-    const loaded = import("../sessions/title_field.js");
-    return typedAhead(Promise.all([loaded, attached()]).then(([module]) => module), renamed);
+    return typedAhead(import("../sessions/title_field.js").then(({ onceThere }) => onceThere(app)), renamed);
   }
 
-  /** Waits until the session is there: a title that is typed before that is not lost. */
-  function attached() {
-    return new Promise((resolve) => {
-      const unsubscribe = app.subscribe(({ sessionState }) => {
-        if (!sessionState) return;
-        resolve(undefined);
-        queueMicrotask(() => unsubscribe());
-      });
-    });
-  }
-
-  function renamed({ titleField }) {
+  function renamed(titleField) {
     const { sessionState, session } = app.state;
     if (!sessionState || !title.isConnected) return undefined;
     const field = titleField(app, { id: session, title: titleOf(app.state) }, (isByKey) => {

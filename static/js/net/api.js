@@ -87,7 +87,6 @@ export const api = {
   folder: (path, session, part = {}) =>
     request("GET", "/api/files", { query: { path, session: session || undefined, ...part } }),
   files: () => request("GET", "/api/files/list"),
-  symbols: (query, limit) => request("GET", "/api/symbols", { query: { query, limit } }),
   text: (path) => request("GET", "/api/files/text", { query: { path } }),
   part: (path, number) => request("GET", "/api/files/part", { query: { path, number } }),
   why: (path) => request("GET", "/api/files/why", { query: { path } }),

@@ -1,6 +1,6 @@
 // Symbols of the project, asked of the server: those of a large one come in parts, as they are read.
 
-import { api } from "../net/api.js";
+import { request } from "../net/api.js";
 
 /** @typedef {{name: string, kind: string, path: string, line: number}} Symbol_ */
 
@@ -62,7 +62,7 @@ export class Symbols {
   /** @returns {Promise<number>} how many files the server has not read so far */
   async #take(words) {
     if (words !== this.#words) return 0;
-    const answer = await this.app.attempt(() => api.symbols(words, MOST));
+    const answer = await this.app.attempt(() => request("GET", "/api/symbols", { query: { query: words, limit: MOST } }));
     if (!answer || words !== this.#words) return 0;
     this.#found = answer.symbols;
     this.more();

@@ -28,7 +28,7 @@ def test_a_setting_is_found_kept_and_put_back(served_page: ServedPage) -> None:
     page.locator(".statusbar .context-words").click()
     page.get_by_role("button", name="Settings …").click()
     sheet = page.locator(".settings-sheet")
-    expect(sheet).to_contain_text("config.toml, and holds after a restart.")
+    expect(sheet).to_contain_text("config.toml and take effect after a restart.")
     page.get_by_role("searchbox", name="Find a setting").fill("step_limit")
     expect(sheet.locator("li:visible")).to_have_count(1)
     row = sheet.locator("[data-setting=step_limit]")
@@ -87,4 +87,20 @@ def test_the_sheet_has_no_faults_in_either_language(served_page: ServedPage) -> 
     page = opened(served_page, width=390, height=800)
     sheet = page.locator(".settings-sheet")
     assert sheet.evaluate("it => it.scrollWidth <= it.clientWidth")
+    assert faults(page) == []
+
+
+def test_a_setting_is_tested_where_it_stands(served_page: ServedPage) -> None:
+    folder = served_page.project.parent / "shown"
+    page = opened(served_page)
+    row = page.locator("[data-setting=show_folders]")
+    row.get_by_role("textbox").fill(str(folder))
+    row.get_by_role("textbox").blur()
+    expect(row).to_contain_text("after a restart")
+    row.get_by_role("button", name="Test show_folders").click()
+    expect(row.get_by_role("status")).to_contain_text("shown. Create it")
+    folder.mkdir()
+    row.get_by_role("button", name="Test show_folders").click()
+    expect(row.get_by_role("status")).to_have_text("Folders that exist: 1")
+    expect(page.get_by_role("button", name="Test retries")).to_have_count(0)
     assert faults(page) == []

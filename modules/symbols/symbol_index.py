@@ -75,20 +75,23 @@ class SymbolIndex:
 
     def _read(self) -> int:
         """Bring what is known up to date; return how many files there was no time or room for."""
-        until = time.monotonic() + _READ_SECONDS
-        room, unread = _MAX_CHARACTERS, 0
+        # What listing and comparing takes does not count: each question reads some files.
+        seconds, room, unread = _READ_SECONDS, _MAX_CHARACTERS, 0
         now: dict[str, _KnownFile] = {}
         for path in self._files():
             language = language_of(path)
             if language is None:
                 continue
-            stamp = self._stamp(path)
             known = self._known.get(path)
+            stamp = self._stamp(path) if known else None
             if known is None or known.stamp is None or known.stamp != stamp:
-                if time.monotonic() > until or room < 0:
+                if seconds < 0 or room < 0:
                     unread += 1
                     continue
-                known = _KnownFile(_settled(stamp), self._definitions(path, language))
+                started = time.monotonic()
+                stamp = _settled(self._stamp(path))
+                known = _KnownFile(stamp, self._definitions(path, language))
+                seconds -= time.monotonic() - started
             now[path] = known
             room -= len(known.lines)
         self._known = now

@@ -50,6 +50,7 @@
 - stdio_server/    Serving a protocol on standard input and output: what the room of each such
                    protocol needs.
 - storage/         SQLite and files for all that Onefold keeps, with every failure explained.
+- symbols/         Symbols of a project: functions, classes and headings, found by their names.
 - tool_tester/     The tool tester: a call as a model writes it, run, looked at, kept and run again.
 - web/             The browser screen: pages, sockets and the API around the terminals of open
                    sessions.

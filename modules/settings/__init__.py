@@ -5,6 +5,9 @@
 - feature      The settings of a start, for people: `/settings` shows and keeps them.
 - kept         The settings of a start beside what `config.toml` keeps for the next one.
 - meanings     What each setting is for, by the groups in which the screens show them.
+- setting_tests
+               Tests of settings: a real request to a model's server, a folder looked at, a host
+               resolved.
 """
 
 EXPORTS = {

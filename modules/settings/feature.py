@@ -12,7 +12,7 @@ from utils.i18n import Text, UserError, phrase
 if TYPE_CHECKING:
     from modules.settings.kept import KeptSettings, Parse, Setting, StartSettings
 
-_RESET = "reset"
+_RESET, _TEST = "reset", "test"
 
 
 class SettingsCommand(Feature):
@@ -31,7 +31,7 @@ class SettingsCommand(Feature):
     @command(
         "/settings [NAME [VALUE]]",
         "Show the settings and their sources, or save one to config.toml; /settings reset "
-        "NAME restores the default.",
+        "NAME restores the default, /settings test NAME tries it.",
         is_concurrent=True,
         completes="next_words",
     )
@@ -42,6 +42,8 @@ class SettingsCommand(Feature):
             return _list_card(kept)
         if name == _RESET:
             return _kept_card(kept.keep(value.strip(), None))
+        if name == _TEST:
+            return TextCard(kept.test(value.strip()))
         setting = kept.find(name)
         if not value:
             return _setting_card(setting)
@@ -59,9 +61,11 @@ class SettingsCommand(Feature):
         """Return what `/settings` may take behind *words*."""
         names = {one.name: one for one in self.kept.all()}
         if not words:
-            return [*names, _RESET]
+            return [*names, _RESET, _TEST]
         if words == [_RESET]:
             return list(names)
+        if words == [_TEST]:
+            return [name for name, one in names.items() if one.is_testable]
         if len(words) == 1 and words[0] in names:
             return list(filter(None, names[words[0]].choices))
         return []

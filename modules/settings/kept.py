@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from modules.settings.config_file import TomlValue, keep_setting, read_settings
-from modules.settings.meanings import GROUPS
+from modules.settings.meanings import GROUPS, TESTED
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.served_model import without_login
 from utils.text.nearest import with_suggestion
@@ -49,6 +49,7 @@ class Setting:
     is_set: bool = False
     is_overruled: bool = False
     is_table: bool = False
+    is_testable: bool = False
     has_lines: bool = False
 
 
@@ -96,6 +97,24 @@ class KeptSettings:
         keep_setting(self.path, name, parsed)
         return self.find(name)
 
+    def test(self, name: str) -> Text:
+        """Return in words that the setting *name* works, as the next start would have it.
+
+        Raises `UserError` where it does not, or where there is nothing to test.
+        """
+        from modules.settings.setting_tests import test_setting  # once somebody tests
+
+        self.find(name)
+        kept = read_settings(self.path)
+        holding = {one.name for one in self.all() if not one.is_overruled}
+        known = {one.name for one in fields(self._settings)}
+        changes = {
+            each: self._parse(each, value, str(self.path))
+            for each, value in kept.items()
+            if each in known & holding
+        }
+        return test_setting(self._settings, changes, name)
+
     def _setting(
         self, declared: Field[Any], group: Phrase, meaning: Phrase, kept: Mapping[str, Any]
     ) -> Setting:
@@ -124,6 +143,7 @@ class KeptSettings:
             is_set=bool(value),
             is_overruled=source not in (path, _DEFAULT),
             is_table=is_table,
+            is_testable=name in TESTED,
             has_lines=separator == "\n",
         )
 

@@ -94,3 +94,10 @@ GROUPS: tuple[tuple[Phrase, tuple[tuple[str, Phrase], ...]], ...] = (
     (phrase("Language and text"), _SCREEN),
 )
 """By the name of the group, its settings with what each is for; every setting stands in one."""
+
+TESTED = (
+    "model",
+    *("deepseek_api_key", "deepseek_base_url", "anthropic_api_key", "anthropic_base_url"),
+    *("openai_api_key", "openai_base_url", "show_folders", "network_hosts"),
+)
+"""The settings that there is something to test of."""

@@ -28,6 +28,7 @@ from modules.sent_requests.request_log import RequestLog
 from modules.sessions.store import Sessions
 from modules.settings.feature import SettingsCommand
 from modules.storage.data_folder import DataFolder
+from modules.symbols.symbol_index import SymbolIndex
 from modules.tool_tester.cases import ToolCases
 from modules.tool_tester.tester import ToolTester
 from modules.translator import Translator
@@ -43,6 +44,7 @@ from modules.web.api.server_api import ServerApi, ServerInfo
 from modules.web.api.session_api import SessionApi
 from modules.web.api.sessions_api import DEFAULT_TURNS, SessionsApi
 from modules.web.api.settings_api import SettingsApi
+from modules.web.api.symbols_api import SymbolsApi
 from modules.web.api.tools_api import ToolsApi
 from modules.web.api.why_api import WhyApi
 from modules.web.files.content import FileContents
@@ -236,10 +238,12 @@ class WebServer:
         pictures = PicturesApi(self.registry)
         models = ModelApi(self.registry)
         previews = PreviewApi(self.registry)
+        symbols = SymbolsApi(SymbolIndex(config.project, lambda: self._listing.files()[0]))
         return routes_of(
             *(server, sessions, api, models, pictures, changes, receipts, files, previews),
             FiguresApi(self.registry, self._redactor),
             GitApi(self.registry),
+            symbols,
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
             *([SettingsApi(settings)] if settings else []),

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import expect
 
-from tests.page.request_holding import HeldRequests
+from tests.page.request_holding import HeldRequests, HeldSocket
 from tests.page.served_page import KEY, Gate, ServedPage, message, replies, send
 from tests.scripted_model import USED, text_reply
 from utils.llm.completion import Completion, Delta
@@ -25,11 +25,12 @@ def test_a_file_that_is_opened_by_its_name_is_gone_on_with(served_page: ServedPa
     expect(page.locator(".editor .cm-line").first).to_have_text("zero one")
 
 
-Role = Literal["combobox", "searchbox"]
+Role = Literal["combobox", "searchbox", "textbox"]
 LEADS = [
     ("Control+p", "search/palette", "combobox", "File name"),
     ("Control+k", "search/commands", "combobox", "Find anything"),
     ("Control+Shift+f", "", "searchbox", "Search all sessions"),  # there from the beginning on
+    ("F2", "", "textbox", "Title"),  # so is this one, with the rows of the sessions
 ]
 
 
@@ -38,6 +39,8 @@ def test_what_is_typed_right_after_a_key_goes_where_the_key_leads(
     served_page: ServedPage, keys: str, script: str, role: Role, name: str
 ) -> None:
     page = served_page.open()
+    if keys == "F2":
+        page.locator(".log").focus()  # for who writes a message it is a key like others
     held = HeldRequests(page, f"**/{script}.js") if script else None
     page.keyboard.press(keys)
     page.keyboard.type("no")
@@ -52,8 +55,41 @@ def test_what_is_typed_right_after_a_key_goes_where_the_key_leads(
     page.keyboard.press("Escape")
     expect(page.locator(":focus").and_(field)).to_have_count(0)
     expect(message(page)).to_have_value("")
-    expect(message(page)).to_be_focused()
+    if keys != "F2":
+        expect(message(page)).to_be_focused()
     assert served_page.model.requests == []
+
+
+def test_a_title_that_is_typed_before_the_session_is_there_is_not_lost(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    line = HeldSocket(page)
+    send(page, "/status")
+    expect(page.locator(".log")).to_contain_text("Session")
+    line.hold("attach")
+    page.keyboard.press("Alt+n")
+    line.wait()
+    page.locator(".log").focus()
+    page.keyboard.press("F2")
+    page.keyboard.type("notes")
+    line.release()
+    title = page.get_by_role("textbox", name="Title")
+    expect(title).to_have_value("notes")
+    expect(title).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="notes", exact=True).first).to_be_visible()
+
+
+def test_escape_takes_a_key_back_though_its_field_does_not_come(served_page: ServedPage) -> None:
+    page = served_page.open()
+    held = HeldRequests(page, "**/search/commands.js")
+    page.keyboard.press("Control+k")
+    held.wait()
+    page.keyboard.press("Escape")
+    page.keyboard.type("so far")
+    expect(message(page)).to_have_value("so far")
+    held.release()
 
 
 def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(

@@ -51,6 +51,34 @@ def test_actions_files_sessions_settings_and_commands_are_found(served_page: Ser
     expect(message(page)).to_have_value("/status ")
 
 
+def test_a_symbol_is_found_by_its_name_and_opened_at_its_line(served_page: ServedPage) -> None:
+    (served_page.project / "shop.py").write_text(
+        "# one\n\nclass Till:\n    def charge(self): ...\n"
+    )
+    page = served_page.open()
+    palette(page, "charge")
+    option(page, "Till.charge").click()
+    expect(page.locator(".editor .cm-activeLine")).to_have_text("    def charge(self): ...")
+
+
+def test_a_choice_stays_when_symbols_come_behind_it(served_page: ServedPage) -> None:
+    for name in ("quince_a.txt", "quince_b.txt"):
+        (served_page.project / name).write_text("one\n")
+    (served_page.project / "shop.py").write_text("class Quince: ...\n")
+    page = served_page.open()
+    held = HeldRequests(page, "**/api/symbols*")
+    palette(page, "quince")
+    options = page.get_by_role("dialog").get_by_role("option")
+    expect(options).to_have_count(2)
+    chosen = page.get_by_role("dialog").get_by_role("option", selected=True)
+    page.keyboard.press("ArrowDown")
+    expect(chosen).to_contain_text("quince_b.txt")
+    held.wait()
+    held.release()
+    expect(option(page, "Quince")).to_be_visible()
+    expect(chosen).to_contain_text("quince_b.txt")
+
+
 def test_no_letter_is_lost_while_the_palette_is_on_its_way(served_page: ServedPage) -> None:
     page = served_page.open()
     held = HeldRequests(page, "**/search/commands.js")

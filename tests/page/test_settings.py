@@ -88,3 +88,19 @@ def test_the_sheet_has_no_faults_in_either_language(served_page: ServedPage) -> 
     sheet = page.locator(".settings-sheet")
     assert sheet.evaluate("it => it.scrollWidth <= it.clientWidth")
     assert faults(page) == []
+
+
+def test_a_setting_is_tested_where_it_stands(served_page: ServedPage) -> None:
+    folder = served_page.project.parent / "shown"
+    page = opened(served_page)
+    row = page.locator("[data-setting=show_folders]")
+    row.get_by_role("textbox").fill(str(folder))
+    row.get_by_role("textbox").blur()
+    expect(row).to_contain_text("after a restart")
+    row.get_by_role("button", name="Test show_folders").click()
+    expect(row.get_by_role("status")).to_contain_text("shown. Create it")
+    folder.mkdir()
+    row.get_by_role("button", name="Test show_folders").click()
+    expect(row.get_by_role("status")).to_have_text("Folders that exist: 1")
+    expect(page.get_by_role("button", name="Test retries")).to_have_count(0)
+    assert faults(page) == []

@@ -51,6 +51,16 @@ class SettingsApi:
         with as_api_errors():
             return {"setting": _to_json(self._command.kept.keep(name, value))}
 
+    @route(
+        "POST",
+        "/api/settings/test",
+        "Test a setting as the next start would have it: with a real request to a model's server.",
+        answer={"said": "That it works, in words; what does not is an error."},
+    )
+    def test(self, name: Annotated[str, "Of the setting."]) -> Packet:
+        with as_api_errors():
+            return {"said": to_plain(self._command.kept.test(name))}
+
 
 def _to_json(setting: Setting) -> Packet:
     return {name.removeprefix("is_"): value for name, value in to_plain(setting).items()}

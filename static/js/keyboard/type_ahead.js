@@ -17,18 +17,21 @@ export async function typedAhead(loaded, open) {
   const held = h("input", { class: "offscreen", "aria-hidden": "true", spellcheck: "false" });
   /** @type {string[]} */
   const keys = [];
+  let takeBack;
+  const isTakenBack = new Promise((resolve) => (takeBack = resolve));
   held.addEventListener("keydown", (event) => {
     if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
     event.preventDefault();
     event.stopPropagation();
     keys.push(event.key);
+    if (event.key === "Escape") takeBack(null);
   });
   document.body.append(held);
   held.focus();
   try {
-    const module = await loaded;
+    const module = await Promise.race([loaded, isTakenBack]);
     if (document.activeElement === held) before?.focus({ preventScroll: true }); // where it goes back to
-    if (!keys.includes("Escape")) handOver(held.value, keys, open(module));
+    if (module) handOver(held.value, keys, open(module));
   } finally {
     if (document.activeElement === held) before?.focus({ preventScroll: true });
     held.remove();

@@ -106,10 +106,10 @@ export function topBar(app) {
   }
 
   function rename() {
-    return typedAhead(import("../sessions/title_field.js"), renamed);
+    return typedAhead(import("../sessions/title_field.js").then(({ onceThere }) => onceThere(app)), renamed);
   }
 
-  function renamed({ titleField }) {
+  function renamed(titleField) {
     const { sessionState, session } = app.state;
     if (!sessionState || !title.isConnected) return undefined;
     const field = titleField(app, { id: session, title: titleOf(app.state) }, (isByKey) => {

@@ -31,6 +31,7 @@ export function choosingList({ name, none, find, draw, choose }) {
   let found = [];
   let chosen = 0;
   let searches = 0;
+  let shownFor = "";
   let searching = Promise.resolve();
 
   function drawAll() {
@@ -57,13 +58,16 @@ export function choosingList({ name, none, find, draw, choose }) {
 
   async function look() {
     const number = (searches += 1);
-    const now = await find(field.value);
+    const words = field.value;
+    const now = await find(words);
     if (number !== searches) return; // something else is wanted meanwhile
     found = now;
-    chosen = 0;
+    chosen = words === shownFor ? Math.min(chosen, Math.max(found.length - 1, 0)) : 0;
+    shownFor = words;
     drawAll();
   }
 
+  /** Looks for the words anew; for the same ones the choice stays where it is. */
   function search() {
     searching = look();
   }

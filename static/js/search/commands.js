@@ -8,6 +8,7 @@ import { openDialog } from "../dialogs/dialog.js";
 import { keysNow } from "../keyboard/shortcuts.js";
 import { wordsOfKeys } from "../keyboard/shortcuts_sheet.js";
 import { choosingList } from "./choosing_list.js";
+import { Symbols } from "./symbols.js";
 
 /** @typedef {{kind: string, words: string, more: string, key?: string, run: () => void}} Found */
 
@@ -20,6 +21,7 @@ export function openPalette(app) {
     app.attempt(() => api.settings()).then((answer) => (answer?.settings ?? []).map((one) => setting(app, one))),
     app.attempt(() => api.commands()).then((answer) => (answer?.commands ?? []).map((one) => command(app, one))),
   ]);
+  const symbols = new Symbols(app, () => list.search());
   const list = choosingList({
     name: t("Find anything"),
     none: t("Nothing found."),
@@ -27,7 +29,10 @@ export function openPalette(app) {
       const [settings, commands] = await told;
       const paths = words.trim() ? ((await app.attempt(() => app.finder.find(words, MOST))) ?? []) : [];
       const known = [actions(app), sessions(app), commands, settings];
-      return [...known.flatMap((some) => fitting(some, words)), ...paths.map((path) => file(app, path))];
+      const named = [...known.flatMap((some) => fitting(some, words)), ...paths.map((path) => file(app, path))];
+      const defined = symbols.wanted(words);
+      const shown = named.length ? defined : await symbols.first(); // Enter waits for the only ones
+      return [...named, ...shown.map((one) => symbol(app, one))];
     },
     draw: ({ kind, words, more, key }) => [
       h("b", { text: words }),
@@ -42,6 +47,7 @@ export function openPalette(app) {
     },
   });
   const dialog = openDialog(t("Find anything"), "sheet palette", [list.field, list.element]);
+  dialog.addEventListener("close", () => symbols.end());
   list.field.focus();
   return list.field;
 }
@@ -91,6 +97,14 @@ const command = (app, { name, help }) => ({
   words: name,
   more: say(help),
   run: () => app.emit("draft", `${name} `),
+});
+
+/** @returns {Found} */
+const symbol = (app, { name, path, line }) => ({
+  kind: t("symbol"),
+  words: name,
+  more: `${path}:${line}`,
+  run: () => app.emit("open", { path, line, isEntered: true }),
 });
 
 /** @returns {Found} */

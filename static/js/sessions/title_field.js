@@ -15,6 +15,16 @@ export function titleField(app, { id, title }, leave) {
   return editField(app, { text: title, name: t("Title"), placeholder: t("Untitled"), keep }, leave);
 }
 
+/** Gives `titleField` once the session is there: its state comes a moment after it was opened. */
+export async function onceThere(app) {
+  await new Promise((resolve) => {
+    const unsubscribe = app.subscribe(({ sessionState }) => {
+      if (sessionState) queueMicrotask(() => resolve(unsubscribe()));
+    });
+  });
+  return titleField;
+}
+
 /**
  * Enter and leaving the field keep what was written, Escape does not.
  * @param {import("../app.js").App} app

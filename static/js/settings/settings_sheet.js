@@ -2,7 +2,7 @@
 
 import { button, h } from "../lib/dom.js";
 import { say, t } from "../i18n/translate.js";
-import { api } from "../net/api.js";
+import { ApiError, api, request } from "../net/api.js";
 import { openDialog } from "../dialogs/dialog.js";
 
 /**
@@ -56,12 +56,32 @@ export function openSettings(app, name = "") {
     const reset = button({ class: "quiet small", on: { click: () => keep(setting.name, null) } }, t("Default"));
     reset.setAttribute("aria-label", t("Restore the default of {name}", { name: setting.name }));
     reset.hidden = setting.kept === null || setting.table;
+    const told = h("p", { class: "muted", role: "status" });
+    const test = button({ class: "quiet small", on: { click: () => tryOut(setting.name, test, told) } }, t("Test"));
+    test.setAttribute("aria-label", t("Test {name}", { name: setting.name }));
+    test.hidden = !setting.testable;
     return h(
       "li",
       { data: { setting: setting.name }, class: setting.kept === null ? "" : "changed" },
       h("label", { for: id }, say(setting.meaning), h("code", { text: setting.name })),
-      h("div", { class: "value" }, control, reset, h("span", { class: "muted", text: originOf(setting) })),
+      h("div", { class: "value" }, control, reset, test, h("span", { class: "muted", text: originOf(setting) })),
+      told,
     );
+  }
+
+  /** Says in words what comes of the test: with what was saved, also if that holds after a restart only. */
+  async function tryOut(name, test, told) {
+    test.disabled = true;
+    told.textContent = t("Testing …");
+    try {
+      const { said } = await request("POST", "/api/settings/test", { body: { name } });
+      told.textContent = say(said);
+    } catch (refusal) {
+      if (!(refusal instanceof ApiError)) throw refusal;
+      told.textContent = say(refusal.phrase);
+    } finally {
+      test.disabled = false;
+    }
   }
 
   /** Keeps *value*, null for the default; the row then shows what the server says of it, also after a refusal. */

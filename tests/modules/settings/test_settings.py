@@ -11,6 +11,7 @@ from config import Settings, load, parse_setting
 from core.cards import TableCard, TextCard
 from modules.settings.feature import SettingsCommand
 from modules.settings.meanings import GROUPS
+from tests.simulator import Say, Simulator
 from utils.i18n import UserError
 
 KEPT = '# mine\nmodel = "x"  # why\n\n[models."a b"]\nwindow = 9000\n'
@@ -156,3 +157,36 @@ def test_names_and_values_complete(tmp_path: Path) -> None:
     assert settings.next_words(["mode"]) == ["fast", "think"]
     assert "mode" in settings.next_words(["reset"])
     assert settings.next_words(["nothing"]) == settings.next_words(["mode", "fast"]) == []
+
+
+def test_a_saved_key_is_tested_by_a_real_request(tmp_path: Path) -> None:
+    with Simulator([Say("ok"), Say("ok")], api_key="sk-right-one", is_validated=False) as server:
+        settings = command(tmp_path, f'deepseek_base_url = "{server.url}"\n')
+        settings.kept.keep("deepseek_api_key", "sk-wrong-one")
+        with pytest.raises(UserError, match="DEEPSEEK_API_KEY") as refused:
+            settings.settings("test deepseek_api_key")
+        assert "sk-wrong" not in str(refused.value)
+        settings.kept.keep("deepseek_api_key", "sk-right-one")
+        assert "answered in" in said(settings, "test deepseek_api_key")
+        assert "answered in" in said(settings, "test model")
+        assert server.requests[-1].body["max_tokens"] <= 64
+    with pytest.raises(UserError, match="127.0.0.1"):
+        settings.settings("test deepseek_base_url")
+
+
+def test_folders_and_hosts_are_tested_and_the_rest_has_nothing_to_test(tmp_path: Path) -> None:
+    settings = command(tmp_path)
+    settings.kept.keep("show_folders", str(tmp_path))
+    assert said(settings, "test show_folders") == "Folders that exist: 1"
+    settings.kept.keep("show_folders", str(tmp_path / "gone"))
+    with pytest.raises(UserError, match="gone"):
+        settings.settings("test show_folders")
+    assert said(settings, "test network_hosts") == "Hosts that resolve: 0"
+    settings.kept.keep("network_hosts", "no-such-name.invalid")
+    with pytest.raises(UserError, match=r"no-such-name\.invalid"):
+        settings.settings("test network_hosts")
+    with pytest.raises(UserError, match="nothing to test"):
+        settings.settings("test retries")
+    assert settings.next_words(["test"]) == [
+        one.name for one in settings.kept.all() if one.is_testable
+    ]

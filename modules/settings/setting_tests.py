@@ -1,0 +1,138 @@
+"""Tests of settings: a real request to a model's server, a folder looked at, a host resolved.
+
+What is tested is what the next start would have: a key just saved can be tried at once.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from modules.settings.meanings import TESTED
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.provider import Provider, split_model_name
+from utils.waiting import Stop, Stopped
+
+_SECONDS = 20.0
+"""Seconds for a request in all."""
+_REPLY_TOKENS = 16
+
+
+class ServerSettings(Protocol):
+    """What of the settings says where a model is, and what programs may see."""
+
+    @property
+    def deepseek_base_url(self) -> str: ...
+    @property
+    def deepseek_api_key(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def all_providers(self) -> list[Provider]: ...
+    @property
+    def show_folders(self) -> tuple[Path, ...]: ...
+    @property
+    def network_hosts(self) -> tuple[str, ...]: ...
+
+
+def test_setting(settings: object, changes: Mapping[str, Any], name: str) -> Text:
+    """Return in words that what *name* says works, in *settings* with *changes*.
+
+    Raises `UserError` where it does not, and where there is nothing to test.
+    """
+    if name not in TESTED:
+        raise UserError(
+            phrase("There is nothing to test of {name}. Tested: {all}", name=name, all=_ALL)
+        )
+    changed = cast("ServerSettings", replace(cast("Any", settings), **changes))
+    if name == "show_folders":
+        return _test_folders(changed.show_folders)
+    if name == "network_hosts":
+        return _test_hosts(changed.network_hosts)
+    return _test_server(changed, name)
+
+
+_ALL = ", ".join(TESTED)
+
+
+def _test_folders(folders: Sequence[Path]) -> Phrase:
+    missing = [str(folder) for folder in folders if not folder.is_dir()]
+    if missing:
+        raise UserError(
+            phrase(
+                "No folder: {paths}. Create it, or change the setting.", paths=", ".join(missing)
+            )
+        )
+    return phrase("Folders that exist: {n:,}", n=len(folders))
+
+
+def _test_hosts(hosts: Sequence[str]) -> Phrase:
+    """Resolve the names in *hosts*; of all below one (`.a.org`) that name."""
+    unknown = []
+    for host in hosts:
+        try:
+            socket.getaddrinfo(host.removeprefix("."), None)
+        except OSError:
+            unknown.append(host)
+    if unknown:
+        raise UserError(
+            phrase("Cannot resolve {hosts}. Check the spelling.", hosts=", ".join(unknown))
+        )
+    return phrase("Hosts that resolve: {n:,}", n=len(hosts))
+
+
+def _test_server(settings: ServerSettings, name: str) -> Phrase:
+    """Ask the model for a few tokens, at the server that the setting *name* is about."""
+    providers = {provider.name: provider for provider in settings.all_providers}
+    if name == "model":
+        provider, model = split_model_name(settings.model, providers)
+    else:
+        provider, model = providers.get(name.partition("_")[0]), ""
+    from utils.api_client import ApiClient  # and its SDK: once somebody tests
+    from utils.llm.apis import api_of
+
+    url = provider.base_url if provider else settings.deepseek_base_url
+    key = provider.key if provider else settings.deepseek_api_key
+    own_provider, own_model = split_model_name(settings.model, providers)
+    if not model and own_provider is provider:
+        model = own_model
+    client = ApiClient(
+        url,
+        key or "none",
+        model=model or own_model,
+        api=api_of(provider) if provider else None,
+        idle_seconds=_SECONDS,
+        retries=0,
+    )
+    client.may_probe = False
+    with closing(client):
+        if not model:
+            client.model = next(iter(client.models()), client.model)
+        seconds = _ask(client)
+        shown = client.model
+    return phrase("{model} answered in {seconds:.1f} s.", model=shown, seconds=seconds)
+
+
+def _ask(client: Any) -> float:
+    """Return after how many seconds a model has answered. Raises `UserError` when it does not."""
+    started, stop = time.monotonic(), Stop()
+    timer = threading.Timer(_SECONDS, stop.set)
+    timer.daemon = True
+    timer.start()
+    question = {"role": "user", "content": "Answer with: ok"}
+    try:
+        for _ in client.stream([question], [], think=False, stop=stop, reply_tokens=_REPLY_TOKENS):
+            pass
+    except Stopped:
+        raise UserError(
+            phrase("No answer within {seconds:.0f} s. Check the address.", seconds=_SECONDS)
+        ) from None
+    finally:
+        timer.cancel()
+    return time.monotonic() - started

@@ -108,7 +108,7 @@ def name_repository(project: Path, trees: Path, repository: Path) -> None:
     for entry in list(os.scandir(trees)):
         named = _read(Path(entry.path), "gitdir").rstrip(b"\n")
         file = Path(os.fsdecode(named))
-        if project not in file.parents or ".." in file.parts or file.name != ".git":
+        if project not in file.parent.parents or ".." in file.parts or file.name != ".git":
             continue
         if _read(file.parent, ".git") == b"gitdir: %s\n" % os.fsencode(entry.path):
             content = os.fsencode(f"gitdir: {repository / trees.name / entry.name}\n")

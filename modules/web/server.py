@@ -125,6 +125,7 @@ class WebServer:
             is_watched=self._is_watched,
             pictures=PictureStore(config.data.pictures),
             requests=RequestLog(config.data.requests),
+            plans=config.data.plans,
         )
         self._tools = ToolsApi(
             self.registry,

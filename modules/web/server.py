@@ -20,6 +20,7 @@ from core.feature import buttons_of
 from core.web_terminal import WebTerminal
 from modules.annotations import Annotations
 from modules.files.project import Project
+from modules.mentions.feature import Mentions
 from modules.pictures.picture_store import PictureStore
 from modules.preview.feature import Previews
 from modules.preview.gateway import PreviewGateway
@@ -34,6 +35,7 @@ from modules.translator import Translator
 from modules.web.api.changes_api import ChangesApi
 from modules.web.api.figures_api import FiguresApi
 from modules.web.api.files_api import FilesApi
+from modules.web.api.mentions_api import MentionsApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
 from modules.web.api.preview_api import PreviewApi
@@ -224,6 +226,7 @@ class WebServer:
         files = FilesApi(self._files, self._listing, self.registry, self._redactor, pages)
         why = self._first_terminal.features.find(Why)
         settings = self._first_terminal.features.find(SettingsCommand)
+        mentions = self._first_terminal.features.find(Mentions)
         server = ServerApi(
             info,
             self.authenticator,
@@ -242,6 +245,7 @@ class WebServer:
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
             *([SettingsApi(settings)] if settings else []),
+            *([MentionsApi(mentions)] if mentions else []),
         )
 
     def run(self) -> None:

@@ -3,6 +3,7 @@
 - changes_api   Routes about the changes of a session: to look at, to accept and to take back.
 - files_api     Routes about the files of the project.
 - figures_api   The route on what was spent, for charts: tokens, cache hits and cost.
+- mentions_api  Routes about what a message names with an `@`.
 - model_api     The API on the model of a session and on what its server takes.
 - pictures_api  Routes about the pictures of a session.
 - preview_api   The API on previews: links to what the jobs of a session serve.
@@ -20,6 +21,7 @@ EXPORTS = {
     "changes_api": ["ChangesApi"],
     "files_api": ["FilesApi"],
     "figures_api": ["FiguresApi"],
+    "mentions_api": ["MentionsApi"],
     "model_api": ["ModelApi"],
     "pictures_api": ["PicturesApi"],
     "preview_api": ["PreviewApi"],

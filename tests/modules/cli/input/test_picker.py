@@ -69,7 +69,7 @@ def test_esc_leaves_everything_as_it_was(terminal: Terminal, tmp_path: Path) -> 
         screen = terminal.wait_for(lambda now: "Esc leaves" not in now)
         assert "goes on" not in screen
     terminal.press("/approve next", "Enter")
-    screen = terminal.wait_for_text("Approval: ask.")
+    screen = terminal.wait_for_text("Approval mode: ask.")
     assert "goes on" not in screen
 
 
@@ -104,7 +104,7 @@ def test_the_line_has_the_keys_of_vim_where_that_is_set(terminal: Terminal, tmp_
     terminal.press("Escape", "x")
     terminal.wait_for(lambda now: "› /approve ask\n" in now)
     terminal.press("Enter")
-    terminal.wait_for_text("Approval: ask.")
+    terminal.wait_for_text("Approval mode: ask.")
 
 
 def test_ctrl_r_searches_what_was_typed_before(terminal: Terminal, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_ctrl_r_searches_what_was_typed_before(terminal: Terminal, tmp_path: Pat
     terminal.press("C-r", "ask")
     terminal.wait_for_text("/approve ask")
     terminal.press("Enter", "Enter")
-    terminal.wait_for(lambda now: now.count("Approval: ask.") == 2)
+    terminal.wait_for(lambda now: now.count("Approval mode: ask.") == 2)
 
 
 def test_without_a_terminal_the_list_is_printed(tmp_path: Path) -> None:

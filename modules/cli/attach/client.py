@@ -43,13 +43,21 @@ if TYPE_CHECKING:
 EXIT_WORDS = ("exit", "quit", name_of(Commands.exit), name_of(Commands.quit))
 
 
-def attach(data: Path, port: int, translator: Translator, *, session: str | None = None) -> int:
+def attach(
+    data: Path,
+    port: int,
+    translator: Translator,
+    *,
+    session: str | None = None,
+    has_vim_keys: bool = False,
+) -> int:
     """Join a session of the server on *port*; return the exit code. Raises `UserError`.
 
     *session* is the beginning of its id; "" or None is the one used last.
     """
     link = ServerLink(data / f"server-{port}.json", port)
-    client = AttachClient(link, find_session(link, session or ""), translator)
+    found = find_session(link, session or "")
+    client = AttachClient(link, found, translator, has_vim_keys=has_vim_keys)
     try:
         return client.run()
     except KeyboardInterrupt:
@@ -61,7 +69,14 @@ def attach(data: Path, port: int, translator: Translator, *, session: str | None
 class AttachClient:
     """Shows what happens in *session*, and sends what is typed."""
 
-    def __init__(self, link: ServerLink, session: str, translator: Translator) -> None:
+    def __init__(
+        self,
+        link: ServerLink,
+        session: str,
+        translator: Translator,
+        *,
+        has_vim_keys: bool = False,
+    ) -> None:
         self._link = link
         self._translator = translator
         self._is_lost_told = False
@@ -79,7 +94,8 @@ class AttachClient:
             answered = self._questions.answered
             approver = RemoteApprover(answered, translator, typed_ahead, self._stop)
             self._prompt = AttachedPrompt(
-                link, translator, typed_ahead, lambda: self._session.state
+                *(link, translator, typed_ahead, lambda: self._session.state),
+                has_vim_keys=has_vim_keys,
             )
         self._screen = CliScreen(
             make_console(),

@@ -12,6 +12,8 @@
 - listener          Listener for the events of a running server's session, in a thread of its own.
 - packet_reader     Readers of a session's packets: its turns, its calls, who sent what.
 - remote_approvals  The questions of a session that runs elsewhere, asked at this terminal too.
+- remote_choice     Commands that are typed alone to a running server, with what is chosen for them
+                    from a list.
 - sent_messages     Messages to a session on a server, each with the pictures that it names.
 - server_sessions   The sessions of a running server, found and begun from a terminal that joins it.
 - unsent            Lines that wait in the queue of a server to be sent by somebody, as they stand

@@ -21,6 +21,7 @@ from modules.cli.attach.http import Packet, ServerLink, new_id, to_event
 from modules.cli.attach.listener import EventListener
 from modules.cli.attach.packet_reader import last_turn
 from modules.cli.attach.remote_approvals import RemoteApprover, RemoteQuestions
+from modules.cli.attach.remote_choice import chosen_line
 from modules.cli.attach.sent_messages import send_message
 from modules.cli.attach.server_sessions import create_session, find_session, sessions_of
 from modules.cli.attach.unsent import Unsent
@@ -139,17 +140,23 @@ class AttachClient:
                 self._send_or_choose(text)
 
     def _send_or_choose(self, text: str) -> None:
-        """Send *text*; a person who says `/resume` alone chooses here."""
+        """Send *text*; a person who says a command alone that offers a list chooses here."""
         name, _, argument = text.strip().partition(" ")
-        if name != name_of(Commands.resume) or not self._is_terminal:
+        if not self._is_terminal:
             self._send(text)
             return
         try:
-            if argument.strip():
-                self._send(f"{name} {self._choice.id_of(argument.strip())}")
+            if name != name_of(Commands.resume):
+                line = chosen_line(self._link, self._session, self._translator, text)
+            elif argument.strip():
+                line = f"{name} {self._choice.id_of(argument.strip())}"
+            else:
+                line = None
+                offer = self._choice.offer(sessions_of(self._link), self._session.id)
+                self._screen.show(CommandAnswered(name, offer))
+            if line is not None:
+                self._send(line)
                 return
-            offer = self._choice.offer(sessions_of(self._link), self._session.id)
-            self._screen.show(CommandAnswered(name, offer))
         except UserError as error:
             self._screen.say(error.message, "red")
         self._unsent.take()  # nothing was sent: what waits is to stand in the line again

@@ -44,7 +44,7 @@ EXPORTS = {
     "keyboard": ["TypedAhead", "no_echo"],
     "line_completion": ["LineCompleter"],
     "pending_lines": ["PendingLines"],
-    "picked_line": ["picked_line"],
+    "picked_line": ["mode_picker", "model_picker", "picked_line"],
     "plain_lines": ["LineApprover", "PlainLines"],
     "prompt": ["Prompt"],
     "startup_questions": ["ask_choice", "ask_text", "ask_yes_no", "is_interactive"],

@@ -94,7 +94,7 @@ def test_the_mode_is_chosen_from_a_list(terminal: Terminal, tmp_path: Path) -> N
     terminal.press("Down", "Down")
     terminal.wait_for_text("› plan")
     terminal.press("Enter")
-    terminal.see_prompt_after("Approval: plan.")
+    terminal.see_prompt_after("Approval mode: plan.")
 
 
 def test_the_line_has_the_keys_of_vim_where_that_is_set(terminal: Terminal, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_ctrl_r_searches_what_was_typed_before(terminal: Terminal, tmp_path: Pat
     start(terminal, tmp_path)
     for mode in ("ask", "plan"):
         terminal.press(f"/approve {mode}", "Enter")
-        terminal.see_prompt_after(f"Approval: {mode}.")
+        terminal.see_prompt_after(f"Approval mode: {mode}.")
     terminal.press("C-r", "ask")
     terminal.wait_for_text("/approve ask")
     terminal.press("Enter", "Enter")

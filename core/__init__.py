@@ -90,6 +90,7 @@ EXPORTS = {
     "feature": [
         "Answer",
         "BrokenFiles",
+        "CallsOfMessage",
         "Command",
         "CommandSpec",
         "Decided",
@@ -111,6 +112,7 @@ EXPORTS = {
         "AsksAtEnd",
         "AsksPerson",
         "BindsToSession",
+        "CallsForMessages",
         "ConfinesRuns",
         "ConfirmsCalls",
         "DecidesFailures",

@@ -170,6 +170,13 @@ class HookVerdict:
     changes: tuple[Change, ...] = ()
 
 
+class CallsOfMessage(NamedTuple):
+    """The *calls* that a message of the person's asks for, and *problems* with others of them."""
+
+    calls: Sequence[ToolCall]
+    problems: Sequence[Phrase] = ()
+
+
 class PlannedCheck(NamedTuple):
     """A check of the project to run as the call *id*: a *command*, for *seconds* at most."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.cards import Card, Change
 from core.cost_features import CostFeatures
 from core.feature import (
+    CallsOfMessage,
     EndDecision,
     Feature,
     HookEvent,
@@ -23,6 +24,7 @@ from core.hook_members import HookMembers
 from core.hooks import (
     AsksPerson,
     BindsToSession,
+    CallsForMessages,
     ConfinesRuns,
     ConfirmsCalls,
     DecidesFailures,
@@ -98,6 +100,7 @@ class FeatureSet:
         self._file_followers = members.of(FollowsFiles)
         self.costs = CostFeatures(members)
         self._starting = members.of(PreparesTurns)
+        self._calling = members.of(CallsForMessages)
         self._router = next(iter(members.of(RoutesTasks)), None)
         self._deciding = members.of(DecidesFailures)
         self._finishing = members.of(FinishesTurns)
@@ -283,6 +286,14 @@ class FeatureSet:
     def route(self, line: str) -> Route:
         """Return how deep the task goes that the person's *line* begins."""
         return self._router.route(line) if self._router else STANDARD
+
+    def calls_for(self, text: str, given: Collection[str]) -> CallsOfMessage:
+        """Return the calls that the person's message *text* asks for."""
+        found = [one.calls_for(text, given) for one in self._calling]
+        return CallsOfMessage(
+            [call for one in found for call in one.calls],
+            [problem for one in found for problem in one.problems],
+        )
 
     def failed_step(self, tool: str) -> EndDecision | None:
         """Return what is to be decided where a task ends on a failed call of *tool*."""

@@ -7,7 +7,7 @@ a terminal is put together. A hook that only returns something changes nothing b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from core.conversation.messages import Record
 from core.conversation.proof import Proof
 from core.feature import (
     BrokenFiles,
+    CallsOfMessage,
     EndDecision,
     HookEvent,
     HookVerdict,
@@ -50,6 +51,15 @@ class PreparesContext(ABC):
         """Be told that the model is about to be asked, before anybody's context is.
 
         It gets the answers of all calls so far. Be quick.
+        """
+
+
+class CallsForMessages(ABC):
+    @abstractmethod
+    def calls_for(self, text: str, given: Collection[str]) -> CallsOfMessage:
+        """Return the calls that the person's message *text* asks for, to be run before the model.
+
+        Asked only where there is an `@` in it. *given* names the pictures that it has already.
         """
 
 
@@ -426,6 +436,7 @@ class HoldsResources(ABC):
 HOOKS: tuple[type[ABC], ...] = (
     ProvidesContext,
     PreparesContext,
+    CallsForMessages,
     AsksPerson,
     OffersCommands,
     OffersTools,

@@ -168,7 +168,17 @@ class MainTerminal:
         self.record(User(line, pictures, queued=queued))
         yield TurnStarted(line, self.history.turn, pictures)
         yield from notices(self)
-        yield from self._track_turn(run_turn(self, route=route))
+        turn = run_turn(self, route=route)
+        if "@" in line:
+            turn = self._with_mentions(line, pictures, turn)
+        yield from self._track_turn(turn)
+
+    def _with_mentions(self, line: str, pictures: Sequence[Picture], turn: Turn) -> Turn:
+        """Run the calls that *line* asks for, then *turn*, which it begins."""
+        from core.loop.direct_calls import run_message_calls
+
+        yield from run_message_calls(self, line, [picture.name for picture in pictures])
+        yield from turn
 
     def _begin_turn(self) -> None:
         self.approval.settle()

@@ -22,6 +22,8 @@
 - mcp_client/      MCP client: servers of tools, resources and prompts, confined like the model.
 - mcp_server/      The screen of programs: the Model Context Protocol (MCP) on standard input and
                    output.
+- mentions/        What a message names with an `@`: a file, a folder, a web page, or a
+                   definition in the project.
 - memory/          Memory: what every session of a project should know, and what one session is
                    about.
 - models/          The servers of models: those on this machine, and what is learnt of each.

@@ -70,12 +70,12 @@ class Plans(Feature, BindsToSession, KeepsPlans, OffersCommands, FollowsForks):
 
     def on_fork(self, session: str, new_session: str, turn: int) -> None:  # noqa: ARG002
         """Let the new session have the plan as well."""
-        if (plan := self._folder / f"{session}.md").is_file():
-            write_atomically(self._folder / f"{new_session}.md", plan.read_bytes())
+        if (plan := _plan_file(self._folder, session)).is_file():
+            write_atomically(_plan_file(self._folder, new_session), plan.read_bytes())
 
     @property
     def _path(self) -> Path:
-        return self._folder / f"{self._session.session or '-'}.md"
+        return _plan_file(self._folder, self._session.session or "-")
 
     def _begin(self) -> str:
         plan = self._read()
@@ -95,6 +95,20 @@ class Plans(Feature, BindsToSession, KeepsPlans, OffersCommands, FollowsForks):
             raise UserError(
                 phrase("Cannot read {path}: {why}.", path=str(self._path), why=why)
             ) from None
+
+
+def forget_plan(folder: Path, session: str) -> None:
+    """Delete the plan of *session* in *folder*, if there is one. Raises `UserError`."""
+    path = _plan_file(folder, session)
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UserError(phrase("Cannot delete {path}: {why}.", path=str(path), why=why)) from None
+
+
+def _plan_file(folder: Path, session: str) -> Path:
+    return folder / f"{session}.md"
 
 
 def _plan_in(answer: str, *, is_first: bool) -> str:

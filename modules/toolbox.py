@@ -46,6 +46,7 @@ from modules.mcp_client.feature import McpServers, join_names
 from modules.memory.task_memory import TaskMemory
 from modules.memory_manager import ADDRESS as MEMORY
 from modules.memory_manager import Memory
+from modules.mentions.feature import Mentions
 from modules.notes.protection import Protection
 from modules.notes.putting_back import PuttingBack
 from modules.operations_log import OperationsLog
@@ -189,6 +190,7 @@ def build_features(
         skills,
         OwnCommands(project, data.own_commands, consents),
         Plans(data.plans),
+        Mentions(project),
         Hooks(project, data.own_hooks, consents, terminal_ops),
         _search(outputs, stop, settings),
         mcp_servers,

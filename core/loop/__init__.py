@@ -51,7 +51,7 @@ EXPORTS = {
     ],
     "approval_flow": ["arguments_preview", "format_arguments", "refusal", "resolve_approval"],
     "depth": ["Depth", "Route", "STANDARD"],
-    "direct_calls": ["run_direct_calls"],
+    "direct_calls": ["run_direct_calls", "run_message_calls"],
     "prompt_command": ["run_prompt_command"],
     "response": ["to_tool_call"],
     "shell_escape": ["ShellEscape", "run_shell_escape"],

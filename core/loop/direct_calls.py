@@ -6,13 +6,13 @@ They are asked about, recorded for undo, shown and taken back like the model's.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from core.conversation.history import History
 from core.conversation.messages import Assistant, ShellResult, ToolCall, User
-from core.events import Event, Reply, TurnFinished, TurnStarted
+from core.events import Event, Reply, TurnFinished, TurnStarted, Warned
 from core.loop.tool_calls import ApprovalTimer, FinishedCall, answer_call
 from core.loop.turn_context import Turn, TurnContext
 from core.redaction import map_strings
@@ -58,6 +58,22 @@ def run_direct_calls(
     context.on_turn_finished(finished)
     proof = context.proof()
     yield replace(finished, receipts=proof.receipts, checks=proof.checks, claims=proof.claims)
+
+
+def run_message_calls(
+    context: DirectContext, text: str, given: Collection[str]
+) -> Generator[Event, Reply | None, None]:
+    """Run the calls that *text*, the message of the turn that has begun, asks for.
+
+    *given* names the pictures that it has. What comes after a stop is not run.
+    """
+    found = context.features.calls_for(text, given)
+    for problem in found.problems:
+        yield Warned(problem)
+    for call in found.calls:
+        if context.stop.is_set():
+            break
+        yield from _run_for_model(context, replace(call, id=f"{call.id}-{context.history.turn}"))
 
 
 def _run_for_model(

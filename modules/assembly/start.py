@@ -58,7 +58,11 @@ def run_options(options: Args, translator: Translator) -> int:
     if options.attach:
         from modules.cli.attach.client import attach
 
-        return attach(settings.data_dir, options.port, translator, session=options.resume)
+        return attach(
+            *(settings.data_dir, options.port, translator),
+            session=options.resume,
+            has_vim_keys=settings.keys == "vim",
+        )
     if options.web:
         from modules.assembly.web import run_web
 

@@ -16,12 +16,16 @@ from core.events import ApprovalAsked, CommandAnswered, Event, Informed, Reply, 
 from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
+from core.redaction import map_strings
+from core.tools import ToolError
+from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checks.feature import Checks
 from modules.cli.input.entered_text import entered_text
 from modules.cli.input.keyboard import TypedAhead, no_echo
 from modules.cli.input.pending_lines import PendingLines
 from modules.cli.input.startup_questions import is_interactive
 from modules.cli.input.typeahead import TypeAheadListener
+from modules.mentions.feature import Mentions
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.logger import FailureLog
@@ -131,6 +135,8 @@ class Repl:
             text = entered_text(line)
             if text in EXIT_WORDS:
                 break
+            if self._show_diff(text):
+                continue
             if text:
                 self._line = text
                 self._run_turn(self._terminal.run_line(text, queued=self._queue.ids_of(text)))
@@ -177,6 +183,25 @@ class Repl:
         if message is not None:
             self._make_screen().show_meanwhile(message)
             yield message
+
+    def _show_diff(self, line: str) -> bool:
+        """Show what the `/diff` in *line* tells of, hunk by hunk; return whether that was done.
+
+        What nobody watches, what is plain and what is wrong is answered as any other command is.
+        """
+        name, _, argument = self._terminal.expand(line).partition(" ")
+        if name != name_of(UndoCommands.diff) or not is_interactive() or self._plain:
+            return False
+        undo = self._terminal.features.find(UndoCommands)
+        try:
+            cards = undo.diffs(argument.strip()) if undo else ()
+        except (UserError, ToolError):
+            return False
+        if not cards:
+            return False
+        self._make_screen().show_diffs(map_strings(tuple(cards), self._terminal.redact))
+        self._queue.sent(line)
+        return True
 
     def _open_session(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
@@ -389,6 +414,8 @@ def _lines_from_prompt(
     from modules.cli.input.prompt import Prompt
     from modules.cli.input.status_line import status_line_of
 
+    mentions = terminal.features.find(Mentions)
+
     def warm_up() -> None:
         import rich.syntax  # noqa: F401
 
@@ -408,6 +435,7 @@ def _lines_from_prompt(
         next_mode=lambda: terminal.run_concurrently(f"{name_of(Commands.approve)} next"),
         has_vim_keys=has_vim_keys,
         when_shown=in_background,
+        cost_of=mentions.cost if mentions else lambda _: "",
     )
     terminal.on_state_changed = prompt.refresh
     terminal.show_news = lambda what: prompt.show_above(f"  {clean(translator.render(what))}")

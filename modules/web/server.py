@@ -20,6 +20,7 @@ from core.feature import buttons_of
 from core.web_terminal import WebTerminal
 from modules.annotations import Annotations
 from modules.files.project import Project
+from modules.mentions.feature import Mentions
 from modules.pictures.picture_store import PictureStore
 from modules.preview.feature import Previews
 from modules.preview.gateway import PreviewGateway
@@ -36,6 +37,7 @@ from modules.web.api.changes_api import ChangesApi
 from modules.web.api.figures_api import FiguresApi
 from modules.web.api.files_api import FilesApi
 from modules.web.api.git_api import GitApi
+from modules.web.api.mentions_api import MentionsApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
 from modules.web.api.preview_api import PreviewApi
@@ -128,6 +130,7 @@ class WebServer:
             is_watched=self._is_watched,
             pictures=PictureStore(config.data.pictures),
             requests=RequestLog(config.data.requests),
+            plans=config.data.plans,
         )
         self._tools = ToolsApi(
             self.registry,
@@ -226,6 +229,7 @@ class WebServer:
         files = FilesApi(self._files, self._listing, self.registry, self._redactor, pages)
         why = self._first_terminal.features.find(Why)
         settings = self._first_terminal.features.find(SettingsCommand)
+        mentions = self._first_terminal.features.find(Mentions)
         server = ServerApi(
             info,
             self.authenticator,
@@ -247,6 +251,7 @@ class WebServer:
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
             *([SettingsApi(settings)] if settings else []),
+            *([MentionsApi(mentions)] if mentions else []),
         )
 
     def run(self) -> None:

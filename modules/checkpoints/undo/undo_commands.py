@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.cards import Card, Change, TableCard, TextCard
+from core.cards import Card, Change, DiffCard, TableCard, TextCard
 from core.events import CommandAnswered
 from core.feature import Section, SessionHandle, command
 from core.hooks import BindsToSession, KeepsState, ProvidesContext
@@ -206,27 +206,41 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         belongs_to_session=True,
     )
     def diff(self, argument: str) -> Card:
-        self.refuse_whole_disk()
-        first, _, path = argument.partition(" ")
-        turn = parse_number(first)
-        if turn is None:
-            path = argument
-        if not self._checkpoints.project_lock.is_held:
-            self._finish_interrupted()
-        self._refuse_unknown_turn(turn or 0)
+        turn, path = _turn_and_path(argument)
         since = phrase("since the start of turn {turn}", turn=turn) if turn else _IN_THIS_SESSION
         nothing = TextCard(phrase("No changes {since}.", since=since))
-        before = self._snapshot_before(turn or 0)
-        if before is None:
+        if (found := self._snapshots_since(turn)) is None:
             return nothing
-        after = self._checkpoints.take().id
-        if path.strip():
-            return self._file_diff(before, after, self._project.normalize(path.strip()))
+        before, after = found
+        if path:
+            return self._file_diff(before, after, self._project.normalize(path))
         if not self._checkpoints.diff(before, after):
             return nothing
         return changes_card(
             self._checkpoints, before, after, phrase("Changes {since}", since=since)
         )
+
+    def diffs(self, argument: str) -> Sequence[DiffCard]:
+        """Return the diff of each file that `/diff` with *argument* tells of; raises as it does.
+
+        What nobody may see is still in them.
+        """
+        turn, path = _turn_and_path(argument)
+        if (found := self._snapshots_since(turn)) is None:
+            return ()
+        if path:
+            return [self._file_diff(*found, self._project.normalize(path))]
+        changes = self._checkpoints.diff(*found)
+        return [diff_card(self._checkpoints, *found, change) for change in changes]
+
+    def _snapshots_since(self, turn: int) -> tuple[int, int] | None:
+        """Return the snapshots before *turn*, 0 for the session, and of now; None for no change."""
+        self.refuse_whole_disk()
+        if not self._checkpoints.project_lock.is_held:
+            self._finish_interrupted()
+        self._refuse_unknown_turn(turn)
+        before = self._snapshot_before(turn)
+        return None if before is None else (before, self._checkpoints.take().id)
 
     @command(
         "/rewind [TURN] [files|talk]",
@@ -415,7 +429,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             raise UserError(phrase("No turn {turn} to go back to.", turn=turn))
         return turn, scope
 
-    def _file_diff(self, before: int, after: int, path: str) -> Card:
+    def _file_diff(self, before: int, after: int, path: str) -> DiffCard:
         for change in self._checkpoints.diff(before, after):
             if path in (change.path, change.new_path):
                 return diff_card(self._checkpoints, before, after, change)
@@ -427,6 +441,13 @@ def _selector(command: str, argument: str) -> UndoSelector:
     from modules.checkpoints.undo.selector import UndoSelector  # for undo only
 
     return UndoSelector.parse(command, argument)
+
+
+def _turn_and_path(argument: str) -> tuple[int, str]:
+    """Return what *argument* of `/diff` says: a turn, 0 for none, and a path, "" for none."""
+    first, _, path = argument.partition(" ")
+    turn = parse_number(first)
+    return (0, argument.strip()) if turn is None else (turn, path.strip())
 
 
 def _rewound_title(turn: int, scope: str) -> Phrase:

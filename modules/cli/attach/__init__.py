@@ -12,6 +12,8 @@
 - listener          Listener for the events of a running server's session, in a thread of its own.
 - packet_reader     Readers of a session's packets: its turns, its calls, who sent what.
 - remote_approvals  The questions of a session that runs elsewhere, asked at this terminal too.
+- remote_choice     Commands that are typed alone to a running server, with what is chosen for them
+                    from a list.
 - sent_messages     Messages to a session on a server, each with the pictures that it names.
 - remote_checks     The checks of a session that runs elsewhere: told at this terminal once they
                     stand no more.

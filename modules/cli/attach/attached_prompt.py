@@ -34,6 +34,8 @@ class AttachedPrompt(Prompt):
         translator: Translator,
         typed_ahead: TypedAhead,
         state: Callable[[], Packet],
+        *,
+        has_vim_keys: bool = False,
     ) -> None:
         commands = {
             declared["name"]: _command(declared, link, state)
@@ -49,6 +51,7 @@ class AttachedPrompt(Prompt):
             InMemoryHistory(),
             typed_ahead=typed_ahead,
             next_mode=lambda: self._go_round(link, state()["session"]),
+            has_vim_keys=has_vim_keys,
         )
         self.draft = ""
         self._was_interrupted = False

@@ -22,6 +22,7 @@ from modules.cli.attach.listener import EventListener
 from modules.cli.attach.packet_reader import last_turn
 from modules.cli.attach.remote_approvals import RemoteApprover, RemoteQuestions
 from modules.cli.attach.remote_checks import RemoteChecks
+from modules.cli.attach.remote_choice import chosen_line
 from modules.cli.attach.sent_messages import send_message
 from modules.cli.attach.server_sessions import create_session, find_session, sessions_of
 from modules.cli.attach.unsent import Unsent
@@ -44,13 +45,21 @@ if TYPE_CHECKING:
 EXIT_WORDS = ("exit", "quit", name_of(Commands.exit), name_of(Commands.quit))
 
 
-def attach(data: Path, port: int, translator: Translator, *, session: str | None = None) -> int:
+def attach(
+    data: Path,
+    port: int,
+    translator: Translator,
+    *,
+    session: str | None = None,
+    has_vim_keys: bool = False,
+) -> int:
     """Join a session of the server on *port*; return the exit code. Raises `UserError`.
 
     *session* is the beginning of its id; "" or None is the one used last.
     """
     link = ServerLink(data / f"server-{port}.json", port)
-    client = AttachClient(link, find_session(link, session or ""), translator)
+    found = find_session(link, session or "")
+    client = AttachClient(link, found, translator, has_vim_keys=has_vim_keys)
     try:
         return client.run()
     except KeyboardInterrupt:
@@ -62,7 +71,14 @@ def attach(data: Path, port: int, translator: Translator, *, session: str | None
 class AttachClient:
     """Shows what happens in *session*, and sends what is typed."""
 
-    def __init__(self, link: ServerLink, session: str, translator: Translator) -> None:
+    def __init__(
+        self,
+        link: ServerLink,
+        session: str,
+        translator: Translator,
+        *,
+        has_vim_keys: bool = False,
+    ) -> None:
         self._link = link
         self._translator = translator
         self._is_lost_told = False
@@ -80,7 +96,8 @@ class AttachClient:
             answered = self._questions.answered
             approver = RemoteApprover(answered, translator, typed_ahead, self._stop)
             self._prompt = AttachedPrompt(
-                link, translator, typed_ahead, lambda: self._session.state
+                *(link, translator, typed_ahead, lambda: self._session.state),
+                has_vim_keys=has_vim_keys,
             )
         self._screen = CliScreen(
             make_console(),
@@ -124,17 +141,23 @@ class AttachClient:
                 self._send_or_choose(text)
 
     def _send_or_choose(self, text: str) -> None:
-        """Send *text*; a person who says `/resume` alone chooses here."""
+        """Send *text*; a person who says a command alone that offers a list chooses here."""
         name, _, argument = text.strip().partition(" ")
-        if name != name_of(Commands.resume) or not self._is_terminal:
+        if not self._is_terminal:
             self._send(text)
             return
         try:
-            if argument.strip():
-                self._send(f"{name} {self._choice.id_of(argument.strip())}")
+            if name != name_of(Commands.resume):
+                line = chosen_line(self._link, self._session, self._translator, text)
+            elif argument.strip():
+                line = f"{name} {self._choice.id_of(argument.strip())}"
+            else:
+                line = None
+                offer = self._choice.offer(sessions_of(self._link), self._session.id)
+                self._screen.show(CommandAnswered(name, offer))
+            if line is not None:
+                self._send(line)
                 return
-            offer = self._choice.offer(sessions_of(self._link), self._session.id)
-            self._screen.show(CommandAnswered(name, offer))
         except UserError as error:
             self._screen.say(error.message, "red")
         self._unsent.take()  # nothing was sent: what waits is to stand in the line again

@@ -26,6 +26,8 @@
                      kept.
 - typed_line         The line that a person types while no prompt is open, edited as the prompt
                      would edit it.
+- viewer             A long text on the whole screen: scrolled, searched, and gone without a trace
+                     when left.
 """
 
 EXPORTS = {
@@ -42,10 +44,11 @@ EXPORTS = {
     "keyboard": ["TypedAhead", "no_echo"],
     "line_completion": ["LineCompleter"],
     "pending_lines": ["PendingLines"],
-    "picked_line": ["picked_line"],
+    "picked_line": ["mode_picker", "model_picker", "picked_line"],
     "plain_lines": ["LineApprover", "PlainLines"],
     "prompt": ["Prompt"],
     "startup_questions": ["ask_choice", "ask_text", "ask_yes_no", "is_interactive"],
     "status_line": ["status_line", "status_line_of"],
     "typeahead": ["TypeAheadListener"],
+    "viewer": ["ViewLine", "Viewer"],
 }

@@ -85,15 +85,25 @@ def _told_of(terminal: MainTerminal, translator: Translator, session: str) -> Se
 
 
 def _model_picker(terminal: MainTerminal, translator: Translator) -> Picker | None:
-    if terminal.is_practice or not (names := terminal.model.models()):
+    if terminal.is_practice:
         return None
-    now = terminal.model.model
+    return model_picker(terminal.model.models(), terminal.model.model, translator)
+
+
+def model_picker(names: Sequence[str], now: str, translator: Translator) -> Picker | None:
+    """Return what lets the person choose among the models *names*; None where there are none."""
+    if not names:
+        return None
     choices = [Choice(name, name, name == now) for name in dict.fromkeys([*names, now])]
     return Picker(phrase("Model"), choices, translator)
 
 
 def _mode_picker(terminal: MainTerminal, translator: Translator) -> Picker | None:
-    now = terminal.approval.mode
+    return mode_picker(terminal.approval.mode, translator)
+
+
+def mode_picker(now: str, translator: Translator) -> Picker:
+    """Return what lets the person choose among the approval modes."""
     choices = [
         Choice(mode, f"{mode:10} {translator.render(_MODES[mode])}", mode == now) for mode in MODES
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import groupby
 
 from prompt_toolkit import PromptSession
@@ -38,7 +39,8 @@ from modules.cli.input.folded_pastes import FoldedPastes, PasteLabels, UnfoldedH
 from modules.cli.input.keyboard import TypedAhead, as_paste
 from modules.cli.input.status_line import fitting
 from modules.translator import Translator
-from utils.i18n import phrase
+from utils.i18n import Text, phrase
+from utils.text.clean import visible
 
 MENU_ROWS = 8
 MIN_PASTE = 64
@@ -64,7 +66,8 @@ class Prompt:
     """Reads what the person types; below it stands what *status_line* returns.
 
     What was typed *typed_ahead* comes first; *history* is what was typed before. *when_shown* is
-    called once, when the person can begin to type. Shift-Tab calls *next_mode*.
+    called once, when the person can begin to type. Shift-Tab calls *next_mode*. *cost_of* says what
+    a text adds to the request by its mentions, "" for nothing.
     """
 
     def __init__(
@@ -78,7 +81,9 @@ class Prompt:
         next_mode: Callable[[], object],
         has_vim_keys: bool = False,
         when_shown: Callable[[], None] = lambda: None,
+        cost_of: Callable[[str], Text] = lambda _: "",
     ) -> None:
+        self._cost_of = lru_cache(1)(cost_of)
         self._translator = translator
         self._typed_ahead = typed_ahead
         self._is_leaving = False
@@ -214,7 +219,11 @@ class Prompt:
         if self._is_leaving:
             again = self._translator.render(phrase("Press Ctrl-C again to quit"))
             return [("class:bottom-toolbar.warning", f"  {again}")]
-        return fitting(self._shown_status, self._session.app.output.get_size().columns)
+        status = self._shown_status
+        text = self._session.default_buffer.text
+        if "@" in text and (cost := self._translator.render(self._cost_of(text))):
+            status = [("class:bottom-toolbar.mode", f"  {visible(cost)}\n"), *status]
+        return fitting(status, self._session.app.output.get_size().columns)
 
 
 def line_key_bindings(

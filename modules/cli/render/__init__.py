@@ -11,6 +11,7 @@
                    do not.
 - columns          Tables without lines; in a narrow window each row is stacked under its first
                    cell.
+- diff_lines       Diffs of several files line by line, for the full-screen viewer.
 - greeting         The first lines of a dialogue. Drawn without rich, which need not be loaded to
                    see a prompt.
 - heading          The first line of a call: what is done to what, then figures that must not be cut

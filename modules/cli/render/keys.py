@@ -11,6 +11,7 @@ KEYS_CARD = TableCard(
         ("Enter", phrase("Send; end a line with \\ to continue it")),
         ("Alt-Enter, Ctrl-J", phrase("New line")),
         ("Tab", phrase("Complete a /command, its arguments, or an @path")),
+        ("@NAME", phrase("Add a file, folder, web page or function to the message")),
         ("Shift-Tab", phrase("Go to the next approval mode: /approve")),
         ("↑ ↓", phrase("Earlier messages")),
         ("Ctrl-R", phrase("Search the earlier messages")),

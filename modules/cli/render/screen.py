@@ -12,7 +12,7 @@ from typing import assert_never
 from rich.console import Console
 from rich.text import Text
 
-from core.cards import Card, LinksCard
+from core.cards import Card, DiffCard, LinksCard
 from core.commands import Commands
 from core.events import (
     ApprovalAsked,
@@ -184,6 +184,21 @@ class CliScreen:
             self._scrollback.print_card(*parts)
             if self._live_region() is None:  # a prompt stands there, as at the end of a turn
                 self._display.write("", gap=False)
+
+    def show_diffs(self, cards: Sequence[DiffCard]) -> None:
+        """Show *cards*: printed where they fit the window, else on the whole screen until left."""
+        from modules.cli.render.diff_lines import diff_view, fits
+
+        lines = diff_view(cards, self._translator)
+        with self._lock:
+            if not fits(lines, self._display.rows, self._display.console.height):
+                from modules.cli.input.viewer import Viewer
+
+                Viewer(phrase("Changes"), lines, self._display.rows, self._translator).show()
+                return
+        with self.turn():
+            for card in cards:
+                self._scrollback.print(self._renderer.answer(card, ok=True))
 
     def show_earlier(
         self, turns: Sequence[Sequence[Event]], is_stopped: Callable[[], bool]

@@ -5,6 +5,7 @@
 - figures_api   The route on what was spent, for charts: tokens, cache hits and cost.
 - git_api       The API on git: its state, diffs, branches and log, and what the person does to
                 them.
+- mentions_api  Routes about what a message names with an `@`.
 - model_api     The API on the model of a session and on what its server takes.
 - pictures_api  Routes about the pictures of a session.
 - preview_api   The API on previews: links to what the jobs of a session serve.
@@ -25,6 +26,7 @@ EXPORTS = {
     "files_api": ["FilesApi"],
     "figures_api": ["FiguresApi"],
     "git_api": ["GitApi"],
+    "mentions_api": ["MentionsApi"],
     "model_api": ["ModelApi"],
     "pictures_api": ["PicturesApi"],
     "preview_api": ["PreviewApi"],

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from core.cards import Change
 from core.conversation.message_queue import NOTHING_WAITS
 from core.conversation.store import SessionInfo, SessionMatch
 from core.conversation.transcript import Packet
 from modules.pictures.picture_store import PictureStore
+from modules.plans import forget_plan
 from modules.sent_requests.request_log import RequestLog
 from modules.sessions.store import Sessions
 from modules.web.http.errors import ApiError, as_api_errors
@@ -43,6 +45,7 @@ class SessionRegistry:
         is_watched: Callable[[str], bool] = lambda _: False,
         pictures: PictureStore,
         requests: RequestLog,
+        plans: Path,
     ) -> None:
         self.store = store
         self._make_terminal = make_terminal
@@ -52,6 +55,7 @@ class SessionRegistry:
         self._is_watched = is_watched
         self._pictures = pictures
         self.requests = requests
+        self._plans = plans
         self._runners: dict[str, SessionRunner] = {}
         self._lock = threading.Lock()
         self._runners_lock = threading.Lock()  # held for a moment only, over what is in `_runners`
@@ -166,6 +170,7 @@ class SessionRegistry:
                 self.store.delete(session)
                 self._pictures.forget(session)
                 self.requests.forget(session)
+                forget_plan(self._plans, session)
         self._publish("session", session, {"id": session, "deleted": True})
 
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:

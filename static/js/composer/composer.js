@@ -60,6 +60,7 @@ export function composer(app) {
   let awaiting = 0;
   const isBusy = () => awaiting || attached?.isBusy;
   const thumbnails = h("div", {});
+  const cost = h("div", { role: "status" });
   const form = h(
     "form",
     { class: "composer" },
@@ -67,6 +68,7 @@ export function composer(app) {
     queue.element,
     thumbnails,
     area,
+    cost,
     h(
       "div",
       { class: "composer-row" },
@@ -161,6 +163,7 @@ export function composer(app) {
     resize();
     if (session) remember(`draft.${session}`, area.value || null);
     completion.update();
+    if (area.value.includes("@") || cost.firstChild) import("./mention_cost.js").then((one) => one.tell(area, cost));
   });
   area.addEventListener("blur", () => completion.close());
   area.addEventListener("keydown", (event) => pressed(event, { area, completion, submit, app }));

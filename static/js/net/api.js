@@ -73,6 +73,7 @@ export const api = {
   deleteSession: (id) => request("DELETE", `/api/sessions/${id}`),
   forkSession: (id, turn) => request("POST", `/api/sessions/${id}/fork`, { body: { turn } }),
   completions: (id, line) => request("GET", `/api/sessions/${id}/completions`, { query: { line } }),
+  mentions: (text) => request("GET", "/api/mentions", { query: { text } }),
   earlier: (id, before) => request("GET", `/api/sessions/${id}/transcript`, { query: { before } }),
   exportAddress: (id, format) => address(`/api/sessions/${id}/export`, { format }),
   givePicture: (id, file) =>

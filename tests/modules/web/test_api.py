@@ -293,6 +293,16 @@ def test_a_browser_goes_on_where_it_was(serve: Serve) -> None:
         assert numbers == list(range(last["seq"] + 1, newest["seq"] + 1))
 
 
+def test_a_session_is_deleted_with_its_plan(served: RunningServer) -> None:
+    session, other = served.new_session(), served.new_session()
+    plans = served.data / "plans"
+    plans.mkdir()
+    for one in (session, other):
+        (plans / f"{one}.md").write_text("# Plan")
+    assert served.ask("DELETE", f"/api/sessions/{session}").status == 204
+    assert [path.stem for path in plans.iterdir()] == [other]
+
+
 def test_who_follows_a_session_hears_that_it_is_deleted_and_no_more(served: RunningServer) -> None:
     session, other = served.new_session(), served.new_session()
     events = stream(served, "GET", f"/events?session={session}")

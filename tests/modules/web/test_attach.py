@@ -312,6 +312,27 @@ def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_attached_terminal_chooses_the_approval_mode_from_a_list(
+    serve: Serve, terminal: Terminal
+) -> None:
+    with serve(text_reply("one")) as served:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
+            served.new_session()
+            join(terminal, served)
+            terminal.wait_for_text("guarded · context")
+            terminal.press("/approve", "Enter")
+            terminal.wait_for_text("Esc leaves")
+            terminal.press("Escape")
+            terminal.wait_for(lambda now: "Esc leaves" not in now and "guarded · context" in now)
+            terminal.press("/approve", "Enter")
+            terminal.wait_for_text("Esc leaves")
+            terminal.press("read-o", "Enter")
+            terminal.wait_for_text("Approval mode: read-only.")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_the_attached_terminal_chooses_among_sessions_by_number(
     serve: Serve, terminal: Terminal
 ) -> None:

@@ -1,0 +1,25 @@
+"""What a message names with an `@`, on the page: its cost before it is sent, and its content."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.page.served_page import ServedPage, message, send
+from tests.scripted_model import text_reply
+
+
+def test_the_cost_of_a_file_is_said_and_then_it_is_read_once(served_page: ServedPage) -> None:
+    (served_page.project / "notes.txt").write_text("first\nsecond\n" * 100)
+    served_page.model.replies = [text_reply("They say two things.")]
+    page = served_page.open()
+    message(page).fill("sum up @notes.txt")
+    cost = page.locator(".mention-cost")
+    expect(cost).to_have_text("Adds @notes.txt: about 394 tokens")
+    message(page).fill("sum up")
+    expect(cost).to_have_count(0)
+    send(page, "sum up @notes.txt for me")
+    expect(page.locator(".end")).to_have_count(1)
+    expect(cost).to_have_count(0)
+    expect(page.locator(".card, .call").filter(has_text="notes.txt").first).to_be_visible()
+    [request] = served_page.model.requests
+    assert sum("199│first" in str(one["content"]) for one in request) == 1

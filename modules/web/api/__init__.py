@@ -12,6 +12,8 @@
 - session_api   Actions of a page or a program in a session: the same over Socket.IO and over HTTP.
 - sessions_api  Routes about the stored sessions: the list of them, and one as it is stored.
 - settings_api  The API on the settings: what holds, and what holds from the next start on.
+- shells_api    What pages ask of terminals; they do so over their socket, and only where these are
+                on.
 - tools_api     The API on the tools of a session: looked at, and tried in the tool tester.
 - why_api       The route about where the lines of a file come from.
 """
@@ -28,6 +30,7 @@ EXPORTS = {
     "session_api": ["SessionApi"],
     "sessions_api": ["DEFAULT_TURNS", "SessionsApi"],
     "settings_api": ["SettingsApi"],
+    "shells_api": ["ShellsApi"],
     "tools_api": ["ToolsApi"],
     "why_api": ["WhyApi"],
 }

@@ -1,6 +1,7 @@
 // Formulas, drawn by KaTeX: as what a browser lays out, and as MathML for who listens.
 
 import { h } from "../lib/dom.js";
+import { stylesReady } from "../lib/styles.js";
 import { katexStyles, loadKatex } from "../lib/vendor.js";
 
 const LONGEST = 10_000; // characters of a formula that is still drawn
@@ -16,13 +17,6 @@ function katexReady() {
     () => (loading = null), // an exported page has none
   );
   return loading;
-}
-
-function stylesReady(href) {
-  return new Promise((resolve, reject) => {
-    const link = h("link", { rel: "stylesheet", href, on: { load: resolve, error: reject } });
-    document.head.append(link);
-  });
 }
 
 /**

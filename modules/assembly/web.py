@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from core.web_terminal import WebTerminal
 
 
-def check_terminals(settings: Settings, *, is_local: bool, host: str) -> None:
-    """Raise `UserError` where others could reach the person's shell, and nobody said they may."""
-    if settings.web_terminal == "local" and not is_local:
+def check_terminals(settings: Settings, host: str) -> None:
+    """Raise `UserError` if terminals are wanted, but not that others reach them at *host*."""
+    if settings.web_terminal == "local":
         raise UserError(
             phrase(
                 "Other machines can reach {host}, and terminals would give them your shell. To "
@@ -42,7 +42,8 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
     bind_address = BindAddress.of(
         options.host, options.port, options.allow_remote, options.async_mode
     )
-    check_terminals(settings, is_local=bind_address.is_local, host=options.host)
+    if options.allow_remote and not bind_address.is_local:
+        check_terminals(settings, options.host)
     load_libraries(bind_address.async_mode)
     with ExitStack() as stack:
         model, is_practice = model_for(options, settings, translator, stack)

@@ -52,5 +52,5 @@ class ShellsApi:
         return {}
 
     def leave(self, page: str) -> None:
-        """Send *page*, which is gone, nothing any more; its shells go on for a time."""
+        """Send *page*, which is gone, nothing any more; it waits for nothing."""
         self._shells.leave(page)

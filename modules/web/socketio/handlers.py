@@ -63,7 +63,7 @@ class SocketHandlers:
     def disconnect(self, *_: object) -> None:
         self._watcher.unwatch(_client_id())
         if self._shells:
-            self._loop.offload(self._shells.leave, _client_id())
+            self._shells.leave(_client_id())
 
     def attach(self, payload: Mapping[str, Any]) -> Json:
         """Attach the client to a session. It joins first, so that it misses nothing; events coming

@@ -13,7 +13,8 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.page.request_holding import wait_until
-from tests.page.served_page import ServedPage, message, serve_page
+from tests.page.served_page import ServedPage, message, replies, send, serve_page
+from tests.scripted_model import call_reply, text_reply
 
 OUTSIDE, SANDBOX = "Yours: outside the sandbox", "In the sandbox"
 
@@ -229,6 +230,23 @@ def test_frames_of_others_and_pages_without_a_key_reach_none(served: ServedPage)
     shells = served.server._shells
     assert shells is not None
     wait_until(page, lambda: shells.rows() == [])
+
+
+@pytest.mark.parametrize("kind", [OUTSIDE, SANDBOX])
+def test_what_is_done_there_is_not_the_agents_to_undo(served: ServedPage, kind: str) -> None:
+    served.model.replies += [
+        call_reply("create_file", path="agents.txt", content="by the agent\n"),
+        text_reply("Made."),
+    ]
+    page = open_page(served)
+    send(page, "make it")
+    expect(replies(page).last).to_have_text("Made.")
+    open_terminal(page, kind)
+    type_line(page, "echo mine > mine.txt; echo wri''tten")
+    expect(screen(page)).to_contain_text("written")
+    send(page, "/undo")
+    wait_until(page, lambda: not (served.project / "agents.txt").exists())
+    assert (served.project / "mine.txt").read_text() == "mine\n"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -213,22 +213,31 @@ class Shell:
             self._deliver(page, message)
 
     def type(self, text: str) -> None:
-        """Write *text* to it. Raises `UserError` where it has ended, or reads nothing in time."""
+        """Write *text* to it, once it is there.
+
+        Raises `UserError` where it has ended, or reads nothing in time.
+        """
         left = text.encode(errors="replace")
         end = time.monotonic() + _INPUT_SECONDS
-        while left := left[self._write(left) :]:
+        while left:
+            written = self._write(left)
+            left = left[written or 0 :]
+            if written is None or written:
+                end = time.monotonic() + _INPUT_SECONDS
             if not self.is_running:
                 raise UserError(phrase("This shell has ended. Open another one."))
-            if self._stop.wait(_INPUT_INTERVAL) or time.monotonic() > end:
+            is_late = written == 0 and time.monotonic() > end
+            if left and (is_late or self._stop.wait(_INPUT_INTERVAL)):
                 raise UserError(
                     phrase("The program in this terminal is not reading what you type.")
                 )
 
-    def _write(self, data: bytes) -> int:
+    def _write(self, data: bytes) -> int | None:
+        """Write what is taken of *data*; return how much, None where there is no process."""
         try:
-            return self._execution.write_input(data) if self._execution else 0
+            return self._execution.write_input(data) if self._execution else None
         except BrokenPipeError:  # it is not there yet, or not any more
-            return 0
+            return None
 
     def end(self) -> None:
         """Kill it with all that it has started, and wait until nothing of it is alive."""

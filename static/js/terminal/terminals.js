@@ -9,7 +9,7 @@ import { CODES, KEYS } from "../keyboard/shortcuts.js";
 import { viewsOf } from "../layout/pane_views.js";
 import { PLACES, TerminalView } from "./terminal_view.js";
 
-const ACK_LIMIT = 20_000; // ms
+const ACK_LIMIT = 60_000; // ms; a sandbox that starts on a busy machine takes its time
 const FIRST_SIZE = { lines: 24, columns: 80 }; // until it is known what room there is
 
 /**

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -260,6 +260,31 @@ def test_what_is_no_request_is_refused(served: RunningServer) -> None:
             assert page.call("terminal-open", **wrong)["code"] == "bad_request"
         assert page.call("terminal-show", terminal=9)["code"] == "failed"
         assert page.call("terminal-terminals")["terminals"] == []
+
+
+def test_what_is_typed_waits_for_a_slow_start(
+    served: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell_module, "_INPUT_SECONDS", 0)
+    is_typing, run_outside = threading.Event(), Sandbox.run_outside
+
+    def late_run(*arguments: Any) -> Generator[str, None, Any]:
+        assert is_typing.wait(TIMEOUT_SECONDS)
+        return (yield from run_outside(*arguments))
+
+    write = shell_module.Shell._write
+
+    def tried(shell: shell_module.Shell, data: bytes) -> int | None:
+        written = write(shell, data)
+        is_typing.set()
+        return written
+
+    monkeypatch.setattr(Sandbox, "run_outside", late_run)
+    monkeypatch.setattr(shell_module.Shell, "_write", tried)
+    with served.page() as page:
+        window = open_window(page)
+        window.type("echo ty''ped\n")
+        window.wait_for_text("typed")
 
 
 def test_a_page_cannot_speak_for_another(served: RunningServer) -> None:

@@ -107,6 +107,9 @@ class Settings:
     notify_seconds: float = field(default=10.0, metadata=kinds.number(float, 0, 3_600))
     title: bool = field(default=False, metadata=kinds.yes_no())
     plain: bool = field(default=False, metadata=kinds.yes_no())
+    web_terminal: Literal["off", "local", "remote"] = field(
+        default="off", metadata=kinds.choice("off", "local", "remote")
+    )
     trace: str = field(default="", metadata=kinds.text())
     trace_content: bool = field(default=False, metadata=kinds.yes_no())
     keep_json: bool = field(default=False, metadata=kinds.yes_no())
@@ -197,6 +200,17 @@ class Settings:
         """The environment in which we were started: what only our settings know is not in it."""
         own_names = ("ONEFOLD_BOOTSTRAP", STARTED_BY)
         return {name: value for name, value in os.environ.items() if name not in own_names}
+
+    @property
+    def shell_environment(self) -> dict[str, str]:
+        """The environment of the person's own shells: all of theirs but the keys of ours."""
+        own_keys = {*self.api_keys, ""}
+        own_names = {name.upper() for name in _KEYS}
+        return {
+            name: value
+            for name, value in self.person_environment.items()
+            if name not in own_names and (value not in own_keys or not value)
+        }
 
     @property
     def git_variables(self) -> dict[str, str]:

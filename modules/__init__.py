@@ -47,6 +47,8 @@
 - sessions/        The sessions of a project on disk.
 - settings/        Settings, for people: shown with where each comes from, and kept in
                    `config.toml`.
+- shells/          Shells: the person's own, with a terminal in the page, in the sandbox or outside
+                   of it.
 - skills/          Skills: how to do a kind of task, written down in the open format of `SKILL.md`.
 - spending/        What tasks cost, before and after, and the caps and hours that the person sets.
 - stdio_server/    Serving a protocol on standard input and output: what the room of each such

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import (
     Callable,
     Container,
@@ -44,6 +46,7 @@ from modules.runs.sandbox_status import sandbox_status
 from modules.sandbox.limits.capacity import fit_to_machine
 from modules.sandbox.types import (
     MAX_SECONDS,
+    NO_TIME_LIMIT,
     Limits,
     Network,
     Program,
@@ -57,6 +60,7 @@ from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from modules.sandbox.late_sandbox import LateSandbox
+    from modules.sandbox.run.execution import Background
     from modules.sandbox.run.file_changes import FileChanges, FolderState
 
 _MIN_SECONDS, _DEFAULT_SECONDS, _MAX_SECONDS = 1, 60, 600  # seconds
@@ -155,6 +159,7 @@ class TerminalOps(
         self._stop = stop
         self._outputs = outputs
         self._jobs = jobs
+        self._shells_watched = threading.Lock()
         self._watch = RunWatch(project.root, project.own_code, sandbox)
         self._wanted_limits, self._limits = limits, fit_to_machine(limits, project.root)
         self._run_seconds, self._max_seconds = min(run_seconds, call_seconds), call_seconds
@@ -350,6 +355,33 @@ class TerminalOps(
             *("\n".join(told), card, result.exit_code == 0, file_changes.changes),
             error_code=result.error_code,
         )
+
+    def run_shell(
+        self,
+        command: str,
+        stop: Stop,
+        background: Background,
+        environment: Mapping[str, str] | None,
+    ) -> Generator[str, None, Result]:
+        """Run *command*, a shell of the person's, with a terminal until it ends or *stop* is set.
+
+        That is in the sandbox, without the network, or outside of it with *environment*. Raises
+        `UserError` where it cannot be run.
+        """
+        program = Program("bash", command, has_terminal=True)
+        limits = replace(self._limits, seconds=NO_TIME_LIMIT, total_output=sys.maxsize)
+        sandbox = self._sandbox.get()
+        if environment is not None:
+            return (yield from sandbox.run_outside(program, limits, stop, environment, background))
+        if prefix := sandbox.unapproved_python():
+            raise UserError(other_python(prefix))
+        with self._shells_watched:
+            before = self._watch.begin()
+        try:
+            return (yield from sandbox.run(program, limits, stop, None, background))
+        finally:
+            with self._shells_watched:
+                self._watch.disarm(before)
 
     def begin_watch(self) -> FolderState | None:
         """Return the state of the folder before a program that is not run here works in it."""

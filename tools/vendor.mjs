@@ -54,6 +54,14 @@ const TAKEN = [
     without: /^(elkjs|katex)(\/|$)/,
     format: "iife",
   },
+  {
+    name: "@xterm/xterm",
+    as: "xterm",
+    entry: "xterm.entry.mjs",
+    copy: { "css/xterm.css": "xterm.css" },
+    instead: { document: "styledDocument", "window.document": "styledDocument" },
+    from: "xterm.document.mjs",
+  },
 ];
 
 /** The fonts in *folder*, in the one format that every browser of today reads. */
@@ -85,8 +93,11 @@ function licences(names) {
   return [...owners].map(([text, who]) => `${who.join("\n")}\n\n${text}\n`).join(`\n${"-".repeat(78)}\n\n`);
 }
 
-/** Bundles *entry*; returns the names of the packages of which something is in it. */
-async function bundle(entry, target, { format = "esm", without } = {}) {
+/**
+ * Bundles *entry*, in the packages of which *instead* says what the globals are that it names: what
+ * *from* exports. Returns the names of the packages of which something is in it.
+ */
+async function bundle(entry, target, { format = "esm", without, instead, from } = {}) {
   const { metafile } = await build({
     entryPoints: [entry],
     outfile: target,
@@ -98,6 +109,8 @@ async function bundle(entry, target, { format = "esm", without } = {}) {
     nodePaths: [MODULES],
     logLevel: "warning",
     metafile: true,
+    define: instead,
+    inject: from ? [join(HERE, from)] : [],
     plugins: without ? [leaveOut(without)] : [],
   });
   const [{ inputs }] = Object.values(metafile.outputs);

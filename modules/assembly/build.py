@@ -33,8 +33,13 @@ def settings_of(options: Args) -> Settings:
             "verify": True if options.verify else False if options.no_verify else None,
             "task_budget": options.budget,
             "when": options.when,
+            "web_terminal": options.terminal,
         },
-        option_names={"operations_log": "--log", "task_budget": "--budget"},
+        option_names={
+            "operations_log": "--log",
+            "task_budget": "--budget",
+            "web_terminal": "--terminal",
+        },
     )
 
 

@@ -13,10 +13,23 @@ from modules.assembly.model import end_start, model_for
 from modules.assembly.tool_tester import tool_tester
 from modules.cli.args import Args
 from modules.translator import Translator
+from utils.i18n import UserError, phrase
 
 if TYPE_CHECKING:
     from core.conversation.transcript import Packet
     from core.web_terminal import WebTerminal
+
+
+def check_terminals(settings: Settings, host: str) -> None:
+    """Raise `UserError` if terminals are wanted, but not that others reach them at *host*."""
+    if settings.web_terminal == "local":
+        raise UserError(
+            phrase(
+                "Other machines can reach {host}, and terminals would give them your shell. To "
+                "allow that too, use --terminal=remote; for no terminals, web_terminal = off.",
+                host=host or "''",
+            )
+        )
 
 
 def run_web(options: Args, settings: Settings, translator: Translator) -> int:
@@ -29,6 +42,8 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
     bind_address = BindAddress.of(
         options.host, options.port, options.allow_remote, options.async_mode
     )
+    if options.allow_remote and not bind_address.is_local:
+        check_terminals(settings, options.host)
     load_libraries(bind_address.async_mode)
     with ExitStack() as stack:
         model, is_practice = model_for(options, settings, translator, stack)
@@ -60,6 +75,9 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
             model=model.model,
             is_practice=is_practice,
             log=app_context.failures,
+            shell_environment=(
+                None if settings.web_terminal == "off" else settings.shell_environment
+            ),
             start="" if options.resume is None else app_context.store.find(options.resume),
             make_tester=partial(
                 tool_tester,

@@ -43,7 +43,7 @@ EXCLUSIVE_PAIRS = [
 ]
 """Options of which only one can be meant."""
 
-_OPTIONS_OF_THE_PAGE = ("--host", "--port", "--allow-remote", "--async-mode")
+_OPTIONS_OF_THE_PAGE = ("--host", "--port", "--allow-remote", "--terminal", "--async-mode")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +79,7 @@ class Args:
     budget: str | None = None
     when: str | None = None
     plain: bool = False
+    terminal: str | None = None
 
     @property
     def has_screen(self) -> bool:
@@ -183,6 +184,9 @@ def _refuse_exclusive(values: Mapping[str, Any], *, has_message: bool) -> None:
             )
     if "--host" in given and given & {"--cli", "--attach", "-p", MESSAGE}:
         raise BadUsage(phrase("{option} only works with {other}", option="--host", other="--web"))
+    if "--terminal" in given and given & {"--cli", "--attach", "-p", "--tools", MESSAGE}:
+        option, other = "--terminal", "--web"
+        raise BadUsage(phrase("{option} only works with {other}", option=option, other=other))
     if "--output-schema" in given and "-p" not in given:
         option, other = "--output-schema", "-p"
         raise BadUsage(phrase("{option} only works with {other}", option=option, other=other))

@@ -171,6 +171,14 @@ OPTIONS = (
         ("--allow-remote",), phrase("With --web: allow an address that other machines can reach.")
     ),
     OptionSpec(
+        ("--terminal",),
+        phrase(
+            "With --web: let the page open your shell; remote if other machines can reach the page."
+        ),
+        choices=("local", "remote"),
+        bare="local",
+    ),
+    OptionSpec(
         ("--async-mode",),
         phrase("With --web: the server type."),
         choices=("eventlet", "threading"),

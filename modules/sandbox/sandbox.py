@@ -565,9 +565,12 @@ def _protected_repositories(plan: MountPlan) -> tuple[Path, ...]:
 
 
 def _start(spec: LaunchSpec, limits: Limits, background: Background | None) -> Execution:
-    output, errors = (background.output, background.errors) if background else (None, None)
-    execution = Execution(spec, limits, output, errors)
+    if background is None:
+        execution = Execution(spec, limits)
+        execution.start()
+        return execution
+    output, errors = background.output, background.errors
+    execution = Execution(spec, limits, output, errors, background.has_room)
     execution.start()
-    if background:
-        background.on_start(execution)
+    background.on_start(execution)
     return execution

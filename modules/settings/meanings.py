@@ -39,6 +39,7 @@ _PERMISSIONS = (
         phrase("Allow commands outside the sandbox without asking when no one is there"),
     ),
     ("allow_unsandboxed", phrase("Run programs without a sandbox if none is available")),
+    ("web_terminal", phrase("Terminals of your own shell in the page: off, local or remote")),
     ("git_hooks", phrase("Run the repository's hooks on commit, in the sandbox")),
 )
 _COST = (

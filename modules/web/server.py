@@ -6,11 +6,12 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask_socketio import SocketIO
 
@@ -30,6 +31,7 @@ from modules.sessions.store import Sessions
 from modules.settings.feature import SettingsCommand
 from modules.storage.data_folder import DataFolder
 from modules.symbols.symbol_index import SymbolIndex
+from modules.terminal_ops import TerminalOps
 from modules.tool_tester.cases import ToolCases
 from modules.tool_tester.tester import ToolTester
 from modules.translator import Translator
@@ -72,6 +74,10 @@ from utils.logger import FailureLog
 from utils.system.interrupts import stopping_on_signals
 from utils.text.codec import to_plain
 
+if TYPE_CHECKING:
+    from modules.shells.shells import Shells
+    from modules.web.api.shells_api import ShellsApi
+
 NO_REMOTE_PREVIEWS = phrase(
     "Previews only work on a server that other machines cannot reach. Start it without "
     "--host and forward its ports with ssh."
@@ -98,6 +104,8 @@ class ServerConfig:
     start: str = ""
     make_tester: Callable[[], ToolTester] | None = None
     """Makes what tries the tools, when that is first wanted."""
+    shell_environment: Mapping[str, str] | None = None
+    """Environment of the person's own shells in the page; without it there are no terminals."""
 
 
 class WebServer:
@@ -116,6 +124,7 @@ class WebServer:
             bind_address.async_mode, self._listen_socket, self._config.log.log
         )
         self._event_bus = EventBus(self._loop)
+        self._shells: Shells | None = None
         self._previews = self._make_gateway(bind_address)
         notes = Annotations(config.project, config.data.notes)
         self._listing = TreeListing(config.project, notes, self._publish_relist, config.log.log)
@@ -197,7 +206,12 @@ class WebServer:
         )
         websocket_limits.install(self._socketio.server.eio, bind_address.async_mode)
         sockets = SocketHandlers(
-            self._socketio, self._loop, api, self._watcher, self._config.log.log
+            self._socketio,
+            self._loop,
+            api,
+            self._watcher,
+            self._config.log.log,
+            self._make_shells(),
         )
         event_bus.connect(self._socketio.emit, sockets.drop_slow)
         self._wsgi_app = SecurityMiddleware(
@@ -206,6 +220,25 @@ class WebServer:
             bind_address.hosts(self.port),
             frame_source=self._previews.frame_source if self._previews else "",
         )
+
+    def _make_shells(self) -> ShellsApi | None:
+        """Return the API of the terminals of pages, if there are to be any."""
+        runner = self._first_terminal.features.find(TerminalOps)
+        if self._config.shell_environment is None or runner is None:
+            return None
+        from modules.shells.shells import Shells  # few want them
+        from modules.web.api.shells_api import ShellsApi
+
+        def deliver(page: str, message: dict[str, Any]) -> None:
+            self._loop.call(partial(self._socketio.emit, "terminal", message, to=page))
+
+        def tell_list() -> None:
+            message = {"terminals": shells.rows()}
+            self._loop.call(partial(self._socketio.emit, "terminals", message))
+
+        shells = Shells(runner, self._config.shell_environment, deliver, tell_list)
+        self._shells = shells
+        return ShellsApi(shells)
 
     def _routes(self, api: SessionApi) -> list[Route]:
         config = self._config
@@ -218,6 +251,7 @@ class WebServer:
             is_practice=config.is_practice,
             url=self.url,
             port=self.port,
+            has_terminals=config.shell_environment is not None,
         )
         commands, tools = self._first_terminal.commands, self._first_terminal.tools
         sessions = SessionsApi(
@@ -260,6 +294,7 @@ class WebServer:
         try:
             self._server.run(self._wsgi_app)
         finally:
+            self._end_shells()
             websocket_limits.end_connection(self._socketio.server.eio)
             self._event_bus.close()
             self._server.close()
@@ -275,8 +310,13 @@ class WebServer:
     def stop(self) -> None:
         """End it all, what runs in the sessions first; from any thread but `run`'s."""
         self.registry.close()
+        self._end_shells()
         self._loop.call(announce_shutdown, self._socketio)
         self._server.stop()
+
+    def _end_shells(self) -> None:
+        if self._shells:
+            self._shells.close()
 
     def _publish(self, kind: MessageKind, session: str, packet: Packet) -> None:
         if kind == "files":

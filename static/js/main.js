@@ -62,6 +62,7 @@ addEventListener("popstate", () => {
 parts.composer.focus();
 await app.start();
 parts.pane.restore();
+if (app.state.status.terminals) parts.pane.offerTerminals();
 
 let isOffering = false;
 let inFile = null;

@@ -85,13 +85,20 @@ def replies(page: Page) -> Locator:
 
 
 @contextmanager
-def serve_page(tmp: Path, browser: Browser) -> Iterator[ServedPage]:
-    """Serve a project in *tmp* on a free port; again in the same place is a restart."""
+def serve_page(tmp: Path, browser: Browser, **configured: Any) -> Iterator[ServedPage]:
+    """Serve a project in *tmp* on a free port; again in the same place is a restart.
+
+    *configured* is more of the `ServerConfig`.
+    """
     root = tmp / "project"
     root.mkdir(exist_ok=True)
     model = ScriptedModel()
     server, config = assembled_server(
-        tmp, lambda: model, SETTINGS, version="0", language="", model="scripted"
+        *(tmp, lambda: model, SETTINGS),
+        version="0",
+        language="",
+        model="scripted",
+        **configured,
     )
     thread = threading.Thread(target=server.run, name="server")
     thread.start()

@@ -50,12 +50,14 @@ class Background:
     """Ties to a program that runs on: *output* takes what it writes, *on_start* is called with it.
 
     It is given its execution before the first output is waited for. *errors* takes the standard
-    error of a program that wants it apart.
+    error of a program that wants it apart. Where *has_room* returns False, having waited up to the
+    seconds that it is given, nothing more is read for now: the program waits when it writes.
     """
 
     output: OutputSink
     on_start: Callable[[Execution], None]
     errors: OutputSink | None = None
+    has_room: Callable[[float], bool] = lambda _: True
 
 
 class Execution:
@@ -71,15 +73,17 @@ class Execution:
         limits: Limits,
         output: OutputSink | None = None,
         errors: OutputSink | None = None,
+        has_room: Callable[[float], bool] = lambda _: True,
     ) -> None:
         """*output* takes what it writes, and stays open; without it *limits* say what is kept.
-        *errors* takes its standard error where that is apart."""
+        *errors* takes its standard error where that is apart. *has_room* is as in `Background`."""
         self._spec = spec
         self._limits = limits
         self._queue: SimpleQueue[str | None] = SimpleQueue()
         self._own_output = ProgramOutput(limits.output)
         self._output = output or self._own_output
         self._errors = errors
+        self._has_room = has_room
         self._lock = threading.Lock()
         self._process: Process | None = None  # while it may be killed
         self._exit_reason: ExitReason = "exited"
@@ -118,6 +122,12 @@ class Execution:
             if self._process is None:
                 raise BrokenPipeError
             return self._process.write_input(data)
+
+    def resize(self, lines: int, columns: int) -> None:
+        """Give the terminal of the program another size, which the program is told of."""
+        with self._lock:
+            if self._process is not None:
+                self._process.resize(lines, columns)
 
     def close_input(self) -> None:
         """Let the program find the end of its input."""
@@ -285,7 +295,9 @@ class Execution:
             self._next_check = time.monotonic() + _CHECK_INTERVAL
 
     def _read_output(self, process: Process) -> bool:
-        """Read the output that there is; return whether more may come."""
+        """Read the output that there is, if there is room for it; return whether more may come."""
+        if not self._has_room(_CHECK_INTERVAL):
+            return True
         data = read_available(process.output_fd)
         if data is not None:
             self._queue.put(self._output.add(data, final=not data))

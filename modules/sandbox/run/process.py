@@ -206,6 +206,10 @@ class Process:
         except BlockingIOError:
             return 0
 
+    def resize(self, lines: int, columns: int) -> None:
+        """Give its terminal another size; the kernel tells the program."""
+        _set_size(self.output_fd, lines, columns)
+
     def close_input(self) -> None:
         """Let the program find the end of its input: of a terminal, by the key that says so."""
         if self._has_terminal:
@@ -296,9 +300,12 @@ def _terminal(ours: ExitStack, theirs: ExitStack) -> tuple[int, int]:
         ) from error
     ours.callback(os.close, near)
     theirs.callback(os.close, far)
-    size = struct.pack("HHHH", TERMINAL_LINES, TERMINAL_COLUMNS, 0, 0)
-    fcntl.ioctl(far, termios.TIOCSWINSZ, size)
+    _set_size(far, TERMINAL_LINES, TERMINAL_COLUMNS)
     return near, far
+
+
+def _set_size(terminal: int, lines: int, columns: int) -> None:
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
 def _socket_pair(ours: ExitStack, theirs: ExitStack) -> tuple[socket.socket, int]:

@@ -17,6 +17,8 @@
 - settings_api  The API on the settings: what holds, and what holds from the next start on.
 - symbols_api   The route about the symbols of the project: functions, classes and headings, by
                 name.
+- shells_api    What pages ask of terminals; they do so over their socket, and only where these are
+                on.
 - tools_api     The API on the tools of a session: looked at, and tried in the tool tester.
 - why_api       The route about where the lines of a file come from.
 """
@@ -36,6 +38,7 @@ EXPORTS = {
     "sessions_api": ["DEFAULT_TURNS", "SessionsApi"],
     "settings_api": ["SettingsApi"],
     "symbols_api": ["SymbolsApi"],
+    "shells_api": ["ShellsApi"],
     "tools_api": ["ToolsApi"],
     "why_api": ["WhyApi"],
 }

@@ -29,6 +29,7 @@ class ServerInfo:
     is_practice: bool
     url: str
     port: int
+    has_terminals: bool
 
 
 class ServerApi:
@@ -60,6 +61,7 @@ class ServerApi:
             "practice": "Whether the built-in practice model answers.",
             "model": "The name of the model.",
             "port": "Where this is served.",
+            "terminals?": "Whether pages may open a shell; see docs/web.md.",
             "sessions": "How many are open, and how many are running.",
             "tools": "By name, what to know of the tools of the model to show their calls.",
             "limits": "Characters of a message; bytes of a text, an upload, a preview, a picture.",
@@ -76,6 +78,7 @@ class ServerApi:
             "practice": info.is_practice,
             "model": info.model,
             "port": info.port,
+            **({"terminals": True} if info.has_terminals else {}),
             "sessions": {
                 "open": len(runners),
                 "running": sum(runner.is_working for runner in runners),

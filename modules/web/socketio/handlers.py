@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import request
 from flask_socketio import SocketIO, join_room, leave_room
 
 from modules.web.api.session_api import SessionApi
 from modules.web.files.watcher import FolderWatcher
-from modules.web.http.errors import ApiError, bad_request
+from modules.web.http.errors import ApiError, as_api_errors, bad_request
 from modules.web.http.params import arguments
 from modules.web.servers.event_loop import EventLoop
 from modules.web.servers.websocket_limits import abort_connection, is_behind
 from modules.web.sessions.event_bus import MAX_LAG, room_name
 from modules.web.sessions.notifier import OnError
+
+if TYPE_CHECKING:
+    from modules.web.api.shells_api import ShellsApi
 
 MAX_CLIENTS = 64
 Json = dict[str, Any]
@@ -32,17 +35,23 @@ class SocketHandlers:
         api: SessionApi,
         watcher: FolderWatcher,
         on_error: OnError,
+        shells: ShellsApi | None = None,
     ) -> None:
+        """Without *shells* there is no message about terminals that is answered."""
         self._socketio = socketio
         self._loop = loop
         self._api = api
         self._watcher = watcher
         self._on_error = on_error
+        self._shells = shells
         self._register("attach", self.attach)
         self._register("detach", self.detach)
         self._register("watch", self.watch)
         for name in ("send", "answer", "stop", "queue", "command"):
             self._register(name, self._offloading(getattr(api, name)))
+        if shells:
+            for name in ("terminals", "open", "show", "drawn", "type", "resize", "close"):
+                self._register(f"terminal-{name}", self._for_page(getattr(shells, name)))
         socketio.on_event("connect", self.connect)
         socketio.on_event("disconnect", self.disconnect)
 
@@ -53,6 +62,8 @@ class SocketHandlers:
 
     def disconnect(self, *_: object) -> None:
         self._watcher.unwatch(_client_id())
+        if self._shells:
+            self._shells.leave(_client_id())
 
     def attach(self, payload: Mapping[str, Any]) -> Json:
         """Attach the client to a session. It joins first, so that it misses nothing; events coming
@@ -81,6 +92,16 @@ class SocketHandlers:
 
     def _offloading(self, work: Callable[..., Json]) -> Callable[[Mapping[str, Any]], Json]:
         return lambda given: self._loop.offload(work, **arguments(work, given))
+
+    def _for_page(self, work: Callable[..., Json]) -> Callable[[Mapping[str, Any]], Json]:
+        """Return a handler that does *work* for the page that asks, whatever that calls itself."""
+
+        def handle(payload: Mapping[str, Any]) -> Json:
+            given = arguments(work, {**payload, "page": _client_id()})
+            with as_api_errors():
+                return self._loop.offload(work, **given)
+
+        return handle
 
     def _register(self, name: str, work: Callable[[Mapping[str, Any]], Json]) -> None:
         def handle(payload: object = None, *_: object) -> Json:

@@ -5,7 +5,7 @@ import { icon } from "../lib/icons.js";
 import { keep, kept } from "../lib/storage.js";
 import { say, t } from "../i18n/translate.js";
 import { confirmed } from "../dialogs/dialog.js";
-import { openView } from "../previews/previews.js";
+import { viewsOf } from "../layout/pane_views.js";
 import { stylesReady } from "../lib/styles.js";
 import { GitFile } from "./git_file.js";
 import { GitLog } from "./git_log.js";
@@ -22,12 +22,14 @@ const SECTIONS = {
 /** Shows git in *pane*. @param {any} pane @param {(key?: string) => void} choose shows a tab */
 export async function openGit(pane, choose) {
   await stylesReady(new URL("../../css/git.css", import.meta.url).href);
-  openView(pane, `/git/${t("Git")}`, () => new GitPane(pane.app), choose);
+  const views = viewsOf(pane, choose);
+  const key = `/git/${t("Git")}`;
+  pane.app.emit("pane", true);
+  if (!views.has(key)) views.add(key, new GitPane(pane.app));
+  choose(key);
 }
 
 class GitPane {
-  stays = true; // whatever session is shown
-
   constructor(app) {
     this.app = app;
     this.refusal = h("p", { class: "pane-empty", role: "status", hidden: true });

@@ -58,7 +58,7 @@ export function keysNow() {
   return { ...KEYS, ...JSON.parse(remembered("keys") ?? "{}") };
 }
 
-const CODES = { Comma: ",", ArrowUp: "↑", ArrowDown: "↓" };
+export const CODES = { Comma: ",", ArrowUp: "↑", ArrowDown: "↓" };
 
 /** The key that is pressed, by its place: it is the same one on any layout. @param {KeyboardEvent} event */
 export const keyOf = ({ code, ctrlKey, metaKey, altKey, shiftKey }) =>

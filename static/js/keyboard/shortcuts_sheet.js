@@ -24,6 +24,7 @@ export const wordsOfKeys = () => ({
   rename: t("Rename the session"),
   part: t("Go to the next part of the page"),
   "part-back": t("Go to the previous part of the page"),
+  ...("terminal" in KEYS ? { terminal: t("Terminal: open, enter or leave") } : {}),
 });
 
 /** Key, what it does: those that stay. */

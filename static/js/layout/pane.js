@@ -48,14 +48,11 @@ class Pane {
       (tab) => this.#tab(tab),
     );
     app.on("open", (wanted) => this.open(wanted));
-    app.on("preview", async (served) => {
-      const { open } = await import("../previews/previews.js");
-      open(this, served, (path = this.#shown) => this.#show(path));
-    });
-    app.on("git", async () => {
-      const { openGit } = await import("../git/git_pane.js");
-      openGit(this, (path = this.#shown) => this.#show(path));
-    });
+    const choose = (path = this.#shown) => this.#show(path);
+    app.on("preview", async (served) => (await import("../previews/previews.js")).open(this, served, choose));
+    app.on("git", async () => (await import("../git/git_pane.js")).openGit(this, choose));
+    this.offerTerminals = async () =>
+      (await import("../terminal/terminals.js")).offerTerminals(app, this, choose);
     app.on("changes", () => this.#show(""));
     app.on("files", (change) => this.#changed(change));
     app.showsChange = (path) =>
@@ -101,14 +98,14 @@ class Pane {
     this.#shown = path;
     const view = path ? this.#files.get(path)?.element : this.changes;
     if (view && this.slot.firstChild !== view) this.slot.replaceChildren(view);
-    this.previews?.show(path);
+    this.views?.show(path);
     this.app.emit("shown", path);
     this.#draw();
   }
 
   async #close(path) {
-    const file = this.#files.get(path) ?? this.previews.close(path);
-    if (!file) return;
+    const file = this.#files.get(path);
+    if (!file) return this.views.close(path);
     const question = t("{name} has unsaved changes. Close anyway?", {
       name: visible(nameOf(path)),
     });
@@ -129,7 +126,7 @@ class Pane {
       isShown: path === this.#shown,
       isDirty: Boolean(this.#files.get(path)?.isDirty),
     });
-    this.drawTabs(["", ...(this.previews?.keys() ?? []), ...this.#files.keys()].map(tab));
+    this.drawTabs(["", ...(this.views?.keys() ?? []), ...this.#files.keys()].map(tab));
     this.tabs.querySelector(".shown")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.app.emit("opened", this.tabs.childElementCount - 1);
     if (!this.#before) keep(OPEN, { paths: [...this.#files.keys()], shown: this.#shown });

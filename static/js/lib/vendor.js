@@ -15,3 +15,5 @@ export const loadSyntax = (name) => import(`../../vendor/highlight.js@11.12.0/la
 export const loadKatex = () => import("../../vendor/katex@0.19.1/katex.js");
 export const katexStyles = () => new URL("../../vendor/katex@0.19.1/katex.css", import.meta.url).href;
 export const mermaidScript = () => new URL("../../vendor/mermaid@12.3.0/mermaid.js", import.meta.url).href;
+export const loadTerminal = () => import("../../vendor/xterm@6.0.0/xterm.js");
+export const xtermStyles = () => new URL("../../vendor/xterm@6.0.0/xterm.css", import.meta.url).href;

@@ -1,6 +1,7 @@
 // Formulas, drawn by KaTeX: as what a browser lays out, and as MathML for who listens.
 
 import { h } from "../lib/dom.js";
+import { stylesReady } from "../lib/styles.js";
 import { katexStyles, loadKatex } from "../lib/vendor.js";
 import { stylesReady } from "../lib/styles.js";
 

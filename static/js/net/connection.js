@@ -67,6 +67,12 @@ export class Connection {
     socket.connect();
   }
 
+  /** The socket, for what has messages of its own, once there is one. */
+  async socket() {
+    await this.#opened;
+    return this.#socket;
+  }
+
   get #isLive() {
     return Boolean(this.#socket?.connected);
   }

@@ -36,6 +36,7 @@ export class PreviewView {
   /** @type {HTMLIFrameElement | null} */
   #frame = null;
   #isOver = false;
+  isOfSession = true;
 
   /** @param {import("../app.js").App} app @param {Served} served @param {string} name */
   constructor(app, served, name) {

@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -208,6 +208,7 @@ def run_server(
     *replies: list[Item],
     port: int = 0,
     make_features: Callable[[Project, DataFolder], Sequence[Feature]] = lambda *_: (),
+    shell_environment: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Iterator[RunningServer]:
     """Serve a project in *tmp*, with the data folder beside it; *make_features* adds features."""
@@ -239,6 +240,7 @@ def run_server(
         model="scripted",
         is_practice=False,
         log=FailureLog(data.log),
+        shell_environment=shell_environment,
     )
     ready = threading.Event()
     servers: list[WebServer] = []

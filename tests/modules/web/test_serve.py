@@ -14,11 +14,13 @@ from pathlib import Path
 from urllib.request import HTTPErrorProcessor, build_opener
 
 import pytest
+import socketio
 
 from core.conversation.messages import User
 from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.web.servers.event_loop import AsyncMode
+from tests.modules.sandbox.sandbox_home import wait_until
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 120.0
@@ -122,6 +124,7 @@ def test_it_outlives_a_terminal_that_it_was_told_to_outlive(
         (["--host", "0.0.0.0"], "add --allow-remote"),
         (["--host", "no.such.host.invalid", "--allow-remote"], "This machine has no address"),
         (["--port", "99999"], "from 0 to 65535"),
+        (["--host", "0.0.0.0", "--allow-remote", "--terminal"], "use --terminal=remote"),
     ],
 )
 def test_what_cannot_be_served_is_said_in_one_line(
@@ -178,3 +181,58 @@ def test_a_session_that_is_not_there_is_told_before_anything_is_served(tmp_path:
     assert run.returncode == 2
     assert "nowhere" in run.stderr
     assert "/login" not in run.stdout
+
+
+@contextmanager
+def terminal_of(data: Path, typed: str) -> Iterator[None]:
+    """Open a shell of the person's on the server that keeps its data in *data*, and type there."""
+    (file,) = data.glob("server-*.json")
+    server = json.loads(file.read_text())
+    client = socketio.Client(reconnection=False)
+    client.connect(
+        server["url"],
+        headers={"Authorization": f"Bearer {server['token']}"},
+        transports=["websocket"],
+        wait_timeout=PATIENCE,
+    )
+    wanted = {"place": "outside", "lines": 24, "columns": 80}
+    opened = client.call("terminal-open", wanted, timeout=PATIENCE)
+    answer = client.call(
+        "terminal-type", {"terminal": opened["terminal"], "text": typed}, timeout=PATIENCE
+    )
+    assert answer["ok"], answer
+    try:
+        yield
+    finally:
+        client.disconnect()
+
+
+def test_a_shell_ends_with_a_killed_server_and_no_log_knows_of_it(
+    tmp_path: Path, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-0123456789abcdef")
+    monkeypatch.setenv("COPY_OF_KEY", "sk-0123456789abcdef")
+    monkeypatch.setenv("GITHUB_TOKEN", "theirs")
+    options = ["--port", "0", "--async-mode", mode, "--terminal", "--log"]
+    written, processes = tmp_path / "project/env", tmp_path / "project/processes"
+    typed = "env > env; (setsid sleep 600 & echo $! $$ > part; mv part processes); : unlogged\n"
+    with started(tmp_path, *options) as (process, _):
+        with terminal_of(tmp_path / "data", typed):
+            assert wait_until(processes.exists)
+            process.kill()
+            process.wait(PATIENCE)
+        numbers = processes.read_text().split()
+    assert len(numbers) == 2
+    assert wait_until(lambda: not any(Path("/proc", number).exists() for number in numbers))
+    environment = written.read_text()
+    assert "GITHUB_TOKEN=theirs\n" in environment
+    assert "sk-0123456789abcdef" not in environment
+    kept = [path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    assert not any(b"unlogged" in data for data in kept)
+
+
+def test_terminals_that_others_can_reach_must_be_said_twice(tmp_path: Path) -> None:
+    anywhere = ["--host", "0.0.0.0", "--allow-remote", "--port", "0"]  # noqa: S104 - that is tried
+    with started(tmp_path, *anywhere, "--terminal=remote") as (process, _):
+        assert process.poll() is None

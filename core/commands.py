@@ -34,7 +34,7 @@ PART_LABELS = {
     "tools": phrase("tools"),
     "context": phrase("focus, notes, memory"),
     "talk": phrase("conversation"),
-    "answers": phrase("tool answers"),
+    "answers": phrase("tool results"),
 }
 _MODE_LABELS: Mapping[ApprovalMode, Phrase] = {
     "guarded": phrase("guarded"),

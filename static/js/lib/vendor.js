@@ -1,4 +1,4 @@
-// The libraries of other people; the only file that knows their places and versions.
+// Libraries of others: the only file that knows their places and versions.
 // Each comes only when it is first needed.
 
 export const loadSocket = () => import("../../vendor/socket.io-client@4.8.4/socket.io.js");

@@ -67,7 +67,7 @@ export class Connection {
     socket.connect();
   }
 
-  /** The socket, for what has messages of its own, once there is one. */
+  /** Resolves to the socket once there is one. */
   async socket() {
     await this.#opened;
     return this.#socket;

@@ -5,7 +5,6 @@ import { count, money } from "../lib/format.js";
 import { say, t } from "../i18n/translate.js";
 import { lineOf } from "../store/declared.js";
 import { cacheShare } from "../store/selectors.js";
-import { PARTS } from "./context_parts.js";
 
 const LINKS = {
   connecting: () => t("Connecting"),
@@ -13,6 +12,15 @@ const LINKS = {
   lost: () => t("Connection lost. Reconnecting …"),
   denied: () => t("Not logged in"),
   keyless: () => t("Not logged in"),
+};
+
+/** The parts of the model's context, in the order of the bar. */
+export const PARTS = {
+  system: () => t("instructions"),
+  tools: () => t("tools"),
+  context: () => t("focus, notes, memory"),
+  talk: () => t("conversation"),
+  answers: () => t("tool results"),
 };
 
 const DEPTHS = { social: () => t("social"), brief: () => t("brief"), deep: () => t("deep") };

@@ -5,7 +5,7 @@ import { count } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
 import { drawCard } from "../cards/cards.js";
 import { lineOf } from "../store/declared.js";
-import { PARTS } from "./context_parts.js";
+import { PARTS } from "./status_bar.js";
 import { openDialog } from "../dialogs/dialog.js";
 
 /** @param {import("../app.js").App} app */

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from modules.files.git.common_dir import PrivateCommonDir, common_dir_for
 from modules.files.git.git_guard import GitFolders, find_git_folders
@@ -98,6 +99,13 @@ class IsolatedGit:
             raise OSError(errno.EINVAL, "git reads it, but it is no plain file", os.fspath(pipe))
 
 
+class InstalledGit(NamedTuple):
+    """The path of *program*, and the folder *core* of what git runs as parts of itself."""
+
+    program: str
+    core: Path
+
+
 def has_git() -> bool:
     """Return whether git is installed."""
     return _program() is not None
@@ -124,6 +132,18 @@ def isolated_repository(folder: Path) -> IsolatedGit | None:
         return None
     folders = GitFolders(folder, folder)
     return IsolatedGit(folder, folders, common_dir_for(program, folders), program)
+
+
+def installed_git() -> InstalledGit | None:
+    """Return git as it is installed, None without git. Raises `TimedOut`."""
+    program = _program()
+    if program is None:
+        return None
+    environment = {"PATH": os.defpath, "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}
+    said = run_program(
+        [program, "--exec-path"], folder=Path("/"), environment=environment, seconds=60
+    )
+    return InstalledGit(program, Path(os.fsdecode(said.output.strip())))
 
 
 def _program() -> str | None:

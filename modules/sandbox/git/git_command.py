@@ -11,9 +11,8 @@ import os
 import shlex
 from pathlib import Path
 
+from modules.files.git.isolated_git import installed_git
 from modules.sandbox.filesystem.held_folder import HeldFolder
-from utils.system.child import run_program
-from utils.system.programs import system_program
 
 _MAX_GIT_FILE = 8_192  # bytes of a `.git` file
 _SCRIPT = r"""#!/bin/sh
@@ -81,17 +80,17 @@ def make_git_command(folder: Path, common: Path, stand_in: Path) -> bool:
 
     Raises `OSError` and `TimedOut`.
     """
-    programs, core, git = programs_of(folder), folder / "core", system_program("git")
+    programs, core, git = programs_of(folder), folder / "core", installed_git()
     if git is None or os.pathsep in str(folder):
         return False
     programs.mkdir(parents=True)
     core.mkdir()
-    named = {"git": git, "core": core, "common": common, "stand_in": stand_in}
+    named = {"git": git.program, "core": core, "common": common, "stand_in": stand_in}
     values = {name: shlex.quote(str(value)) for name, value in named.items()}
     command = programs / "git"
     command.write_text(_SCRIPT.format(**values), "utf-8", "surrogateescape")
     command.chmod(0o755)
-    for program in _core_of(git).iterdir():
+    for program in git.core.iterdir():
         if program.name != "git":
             (core / program.name).symlink_to(program)
     (core / "git").symlink_to(command)
@@ -124,10 +123,3 @@ def _read(folder: Path, name: str) -> bytes:
     except OSError:
         return b""
     return content[1] if content and content[0] >= 0 else b""
-
-
-def _core_of(git: str) -> Path:
-    """Return the folder of git's own programs."""
-    environment = {"PATH": os.defpath, "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}
-    said = run_program([git, "--exec-path"], folder=Path("/"), environment=environment, seconds=60)
-    return Path(os.fsdecode(said.output.strip()))

@@ -2,7 +2,9 @@
 
 Python, where a definition stands on a line of its own, is read as exactly as its own parser reads
 it; the others by the lines that their people write. A pattern begins at the start of a line, has no
-part that could match in two ways, and its groups name the kinds: what is in one is a name.
+part that could match in two ways, and its groups name the kinds: what is in one is a name. Only
+single characters are repeated possessively: before Python 3.11.5 a repeated group matches wrongly
+(cpython issue 106052).
 """
 
 from __future__ import annotations
@@ -11,20 +13,20 @@ import re
 from dataclasses import dataclass
 
 _TRIPLE = (
-    r"\"\"\"(?:[^\\\"]++|\\.?|\"(?!\"\"))*+(?:\"\"\"|\Z)|'{3}(?:[^\\']++|\\.?|'(?!''))*+(?:'{3}|\Z)"
+    r"\"\"\"(?:[^\\\"]++|\\.?|\"(?!\"\"))*(?:\"\"\"|\Z)|'{3}(?:[^\\']++|\\.?|'(?!''))*(?:'{3}|\Z)"
 )
-_STRING = r"\"(?:[^\"\\\n]++|\\.)*+\"?"
-_TEXT = r"'(?:[^'\\\n]++|\\.)*+'?"
+_STRING = r"\"(?:[^\"\\\n]++|\\.)*\"?"
+_TEXT = r"'(?:[^'\\\n]++|\\.)*'?"
 _CHARACTER = r"'(?:\\[^'\n]{1,9}|[^'\\\n])'"  # no text: a lifetime of Rust has no second quote
-_TEMPLATE = r"`(?:[^`\\]++|\\.?)*+(?:`|\Z)"
+_TEMPLATE = r"`(?:[^`\\]++|\\.?)*(?:`|\Z)"
 _RAW = r"`[^`]*+(?:`|\Z)"
 _HASH = r"\#[^\n]*+"
 _SLASHES = r"//[^\n]*+"
-_BLOCK = r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
+_BLOCK = r"/\*(?:[^*]++|\*(?!/))*(?:\*/|\Z)"
 _DASHES = r"--[^\n]*+"
 _FENCE = (
     r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*+"
-    r"(?:\n(?![ ]{0,3}(?P=fence))[^\n]*+)*+(?:\n[ ]{0,3}(?P=fence)[^\n]*+)?"
+    r"(?:\n(?![ ]{0,3}(?P=fence))[^\n]*+)*(?:\n[ ]{0,3}(?P=fence)[^\n]*+)?"
 )
 
 

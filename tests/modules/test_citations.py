@@ -81,7 +81,7 @@ def test_numbers_run_through_a_task_and_begin_anew(tmp_path: Path) -> None:
         made.terminal.perform("/export", lambda: made.terminal.commands["/export"].run("t.md"))
         exported = (made.root / "t.md").read_text()
         assert (
-            '[\\[2\\]](<https://b.org/> "B")[\\[1\\]](<https://a.org/> "A"), not cold [9]? (not'
+            '[\\[2\\]](<https://b.org/> "B")[\\[1\\]](<https://a.org/> "A"), not cold [9]? (source'
             in (exported)
         )
 

@@ -92,14 +92,16 @@ def test_every_route_on_a_session_knows_no_other(served: RunningServer) -> None:
         **{"take-back": {"seen": 1, "path": "a"}, "accept": {"seen": 1}},
         "undo": {"what": "turn", "number": 1},
         "previews": {"job": 1, "port": 8000},
+        **dict.fromkeys(("git/stage", "git/unstage", "git/discard"), {"paths": ["a"]}),
+        **{"git/commit": {"message": "x"}, "git/switch": {"branch": "x"}},
     }
     queries = {
         **{"file": "?path=a&seen=1", "pictures": "?name=a", "previews": "?job=1&port=8000"},
-        "completions": "?line=/tools",
+        **{"completions": "?line=/tools", "git/diff": "?path=a", "git/commit": "?commit=0123456"},
     }
     for method, path, _ in described(served):
         if "{id}" in path:
-            name = path.rpartition("/")[2]
+            name = path.partition("{id}/")[2]
             body = bodies.get(name, {"title": "x"}) if method != "GET" else None
             where = path.replace("{id}", "none") + queries.get(name, "")
             answer = served.ask(method, where, body)

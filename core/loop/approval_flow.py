@@ -103,7 +103,7 @@ def refusal(decision: Decision, reply: Reply | None) -> Outcome:
         return not_run_outcome(text, phrase("Refused: no one was there to approve"), decision.why)
     reason = reply.reason.strip()
     text = f"{DENIED_PREFIX}: {reason}" if reason else f"{DENIED_PREFIX}."
-    return not_run_outcome(text, phrase("You said no"), reason)
+    return not_run_outcome(text, phrase("You refused"), reason)
 
 
 def not_run_outcome(text: str, title: Phrase, why: Text) -> Outcome:

@@ -63,6 +63,6 @@ def _question(context: TurnContext, plans: KeepsPlans) -> EndDecision:
         except UserError as error:
             return Decided(Outcome("", TextCard(error.message)), goes_on=False)
         context.leave_plan_mode()
-        return Decided(Outcome(told, TextCard(phrase("The plan is done now."))), goes_on=True)
+        return Decided(Outcome(told, TextCard(phrase("Carrying out the plan."))), goes_on=True)
 
     return EndDecision(question, decide)

@@ -44,7 +44,7 @@ def follow(path: Path, translator: Translator) -> None:
     """Print what the log *path* tells, and goes on to tell, until Ctrl-C."""
     if not path.exists():
         print_error(
-            translator.render(phrase("Waiting for {path}, which --log writes.", path=str(path)))
+            translator.render(phrase("Waiting for {path} (written by --log).", path=str(path)))
         )
     with closing(LineFollower(path, last=LINES_FROM_BEFORE)) as follower:
         while True:

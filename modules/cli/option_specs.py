@@ -123,8 +123,8 @@ OPTIONS = (
     OptionSpec(
         ("--import",),
         phrase(
-            "Import an old conversation_history.json as a session; without other options, "
-            "then exit."
+            "Import an old conversation_history.json as a session. Without other options, "
+            "exit afterwards."
         ),
         "FILE",
         argument="import_file",

@@ -161,7 +161,7 @@ class Servers:
             return None
         if self._consent.is_refused(self._project_digest):
             return phrase("declined by you; /mcp allow allows it")
-        return phrase("not allowed yet; /mcp allow allows it")
+        return phrase("not enabled yet; /mcp allow enables it")
 
     def is_unanswered(self, config: ServerConfig) -> bool:
         """Return whether nothing but an answer of the person is missing for *config*."""

@@ -39,7 +39,7 @@ def sandbox_status(
     yield phrase("Limits of a run"), _limits_in_words(limits, run_seconds, max_seconds)
     if exceeding_settings := exceeding(wanted, limits):
         yield (
-            phrase("All that this machine has"),
+            phrase("Everything on this machine"),
             phrase("{settings} allow more", settings=", ".join(exceeding_settings)),
         )
 

@@ -13,7 +13,7 @@ from tests.page.test_views import faults
 from tests.scripted_model import text_reply
 
 DETAILS = {"en": "Details", "zh": "详情"}
-FIGURES = {"en": "Figures …", "zh": "用量统计…"}
+FIGURES = {"en": "Usage …", "zh": "用量统计…"}
 
 
 def opened(served_page: ServedPage, language: str = "en", **options: object) -> Page:

@@ -51,7 +51,7 @@ def test_a_yes_that_a_server_wants_is_asked_in_the_language_of_the_person(
     (served_page.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"raw": RAW}}))
     served_page.model.replies = [call_reply("raw__ask", plain=True), text_reply("Fine.")]
     page = served_page.open(language="zh")
-    page.get_by_label("审批方式").select_option("all")
+    page.get_by_label("审批模式").select_option("all")
     send(page, "go")
     choices = page.locator(".choices button")
     expect(choices).to_have_text(["1是", "2否"])

@@ -113,7 +113,7 @@ def test_what_is_seen_goes_into_the_message_and_is_not_sent(served: ServedPage) 
     open_terminal(page)
     type_line(page, "clear; echo '```'; echo la''st")
     expect(screen(page)).to_contain_text("last")
-    page.get_by_role("button", name="To message").click()
+    page.get_by_role("button", name="Add to message").click()
     expect(message(page)).to_have_value(
         re.compile(r"^````text\n[\s\S]*```\nlast\n[\s\S]*\n````\n$")
     )

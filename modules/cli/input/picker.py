@@ -1,4 +1,4 @@
-"""A list below which one types to narrow it: arrows choose, Enter takes, Esc leaves."""
+"""A list below which one types to narrow it: arrows move, Enter selects, Esc closes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Picker:
     def _aside(self) -> StyleAndTextTuples:
         found = self._found()
         told = [visible(line) for line in self._preview(found[self._at].value)] if found else []
-        keys = phrase("Enter takes · Esc leaves · ↑ ↓ choose · type to search")
+        keys = phrase("Enter selects · Esc closes · ↑ ↓ move · type to search")
         lines = [*told[:MAX_PREVIEW], self._translator.render(keys)]
         return [("class:picker.aside", "\n".join(f"  {line}" for line in lines))]
 

@@ -57,7 +57,7 @@ class Attention:
                 self.note_seen()
                 return self._title("…")
             case ApprovalAsked():
-                told = self._tell(phrase("{project}: a question waits", project=name), key_at)
+                told = self._tell(phrase("{project}: a question is waiting", project=name), key_at)
                 return self._title("?") + told
             case TurnFinished(why="done"):
                 told = self._tell(phrase("{project}: the task is done", project=name), key_at)

@@ -15,7 +15,7 @@ KEYS_CARD = TableCard(
         ("Shift-Tab", phrase("Go to the next approval mode: /approve")),
         ("↑ ↓", phrase("Earlier messages")),
         ("Ctrl-R", phrase("Search the earlier messages")),
-        ("/settings keys vim", phrase("The keys of vim in the line, from the next start on")),
+        ("/settings keys vim", phrase("Vim keys in the input line (after a restart)")),
         ("Esc", phrase("Stop the task")),
         ("Ctrl-C", phrase("Stop the task; clear the line; twice: quit")),
         ("Ctrl-D", phrase("Quit")),

@@ -49,7 +49,7 @@ def log_card(git: GitRuns, marks: Mapping[str, AgentMark], argument: str) -> Car
     ]
     if has_more:
         rows.append((phrase("more: /git log {n}", n=number + 1),))
-    title = phrase("Log of git, with the commits of the agent, as checkpoints know them")
+    title = phrase("Git log, with the agent's commits marked")
     return TableCard(title, tuple(rows))
 
 

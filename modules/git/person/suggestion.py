@@ -108,7 +108,7 @@ class Suggester:
         raise UserError(_NO_MESSAGE)
 
 
-_NO_MESSAGE = phrase("The model offered no message. Write one, or try again.")
+_NO_MESSAGE = phrase("The model suggested no message. Write one, or try again.")
 
 
 def _masked(patch: bytes, names_in: SecretNamesIn) -> str:

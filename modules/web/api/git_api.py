@@ -199,7 +199,7 @@ class GitApi:
 
         runner, _ = self._opened(id)
         if runner.terminal.is_practice:
-            raise ApiError("unsupported", phrase("The practice model offers no messages."))
+            raise ApiError("unsupported", phrase("The practice model does not suggest messages."))
         offered: list[Suggestion] = []
 
         def ask(git: GitForPerson) -> Card:

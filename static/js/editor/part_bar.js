@@ -28,7 +28,7 @@ export class PartBar {
     this.element = h(
       "div",
       { class: "part-bar" },
-      h("span", { class: "muted", text: t("Too large to edit: shown by part.") }),
+      h("span", { class: "muted", text: t("Too large to edit; shown in parts.") }),
       h("span", { class: "gap" }),
       this.before,
       h("span", { text: t("Part") }),

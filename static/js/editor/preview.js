@@ -81,7 +81,7 @@ function htmlPage(app, path, frame) {
     if (!running) return;
     frame.replaceWith(running);
     run.replaceChildren(icon("refresh"), t("Run it again"));
-    words.textContent = t("Its scripts run on an origin of their own, and reach no network.");
+    words.textContent = t("Its scripts run in a separate origin, without network access.");
     frame = running;
   });
   return element;

@@ -29,7 +29,7 @@ export async function runPage(app, path) {
     referrerpolicy: "no-referrer",
     src: url,
   });
-  const close = () => place.replaceChildren(h("p", { class: "pane-empty", text: t("This page took the keyboard again and again, and was closed.") }));
+  const close = () => place.replaceChildren(h("p", { class: "pane-empty", text: t("This page kept taking the keyboard focus and was closed.") }));
   const guard = guardFocus(() => (frame.isConnected ? frame : null), close);
   const place = h("div", { class: "preview-place" }, frame, guard.shield);
   whenGone(place, guard.leave);

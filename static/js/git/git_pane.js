@@ -314,7 +314,7 @@ class GitPane {
       t("Cost: {cost}", { cost: say(answer.cost) }),
       answer.left_out.length ? t("not shown to the model: {names}", { names: answer.left_out.join(", ") }) : "",
       answer.cut ? t("only the first part of the diff was sent") : "",
-      this.message.value === answer.message ? "" : t("your text stayed: the offer was “{text}”", { text: answer.message }),
+      this.message.value === answer.message ? "" : t("Your text was kept. Suggestion: “{text}”", { text: answer.message }),
     ];
     retext(this.said, words ? words.filter(Boolean).join(" · ") : "");
   }

@@ -36,8 +36,8 @@ export function openFigures(app) {
   const ways = Object.entries(WAYS).map(([by, name]) =>
     button({ class: "small", "aria-pressed": "false", data: { by }, on: { click: () => show(by) } }, name()),
   );
-  const choice = h("div", { class: "buttons", role: "group", "aria-label": t("Figures by") }, ...ways);
-  openDialog(t("Figures"), "sheet figures-sheet", [choice, shown]);
+  const choice = h("div", { class: "buttons", role: "group", "aria-label": t("Usage by") }, ...ways);
+  openDialog(t("Usage"), "sheet figures-sheet", [choice, shown]);
   void show("turn");
 
   async function show(by) {

@@ -14,7 +14,7 @@ export async function openModelPicker(app) {
   let known = [{ name: now }];
   const list = choosingList({
     name: t("Find a model"),
-    none: t("No model is called that. Enter takes the name as it is."),
+    none: t("No model has that name. Enter uses it anyway."),
     find: (words) => known.filter(({ name }) => name.toLowerCase().includes(words.toLowerCase())),
     draw: (model) => [h("b", { text: model.name }), h("span", { class: "muted", text: facts(model, now) })],
     choose: (model, words) => use(model?.name ?? words),
@@ -22,7 +22,7 @@ export async function openModelPicker(app) {
   const waiting = h("p", { class: "muted", role: "status", text: t("Asking the servers for their models …") });
   const more = button(
     { class: "quiet small", on: { click: () => openServer() } },
-    t("What its server takes"),
+    t("What its server accepts"),
   );
   const dialog = openDialog(t("Model"), "sheet palette", [list.field, list.element, waiting, more]);
   list.field.focus();

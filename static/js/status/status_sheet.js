@@ -38,7 +38,7 @@ export async function openStatusSheet(app) {
   );
   const others = [
     sheet(t("Prompt …"), async () => (await import("./prompt_sheet.js")).openPromptSheet(app)),
-    sheet(t("Figures …"), async () => (await import("./figures_sheet.js")).openFigures(app)),
+    sheet(t("Usage …"), async () => (await import("./figures_sheet.js")).openFigures(app)),
     sheet(t("Tools …"), async () => (await import("../tools/tools_sheet.js")).openToolsSheet(app)),
     sheet(t("Always allowed …"), async () => (await import("../approval/kept_sheet.js")).openKeptSheet(app)),
     sheet(t("Settings …"), async () => (await import("../settings/settings_sheet.js")).openSettings(app)),

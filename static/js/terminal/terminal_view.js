@@ -62,7 +62,7 @@ export class TerminalView {
       h("span", { class: "gap" }),
       h("kbd", { title: t("Leave the terminal"), text: keysNow().terminal }),
       this.aloud,
-      button({ class: "quiet small", on: { click: () => this.send() } }, icon("chat"), t("To message")),
+      button({ class: "quiet small", on: { click: () => this.send() } }, icon("chat"), t("Add to message")),
       tool("add", t("New terminal"), () => terminals.choose()),
     );
     this.element = h("section", { class: "terminal-view", "aria-label": this.name, data: { place } }, bar, this.place);

@@ -157,7 +157,7 @@ function result({ name, arguments: given, state, answer, tokens, seconds, card }
       }),
     }),
     h("pre", { class: "answer", tabIndex: 0, text: answer }),
-    h("p", { class: "muted", text: t("What people see:") }),
+    h("p", { class: "muted", text: t("What you see:") }),
     drawCard(card, HOST),
   );
 }

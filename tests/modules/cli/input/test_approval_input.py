@@ -21,7 +21,7 @@ def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     started.press("n")
     started.wait_for_text("Why not?")
     started.press("不要", "Enter")
-    started.see_prompt_after("You said no: 不要")
+    started.see_prompt_after("You refused: 不要")
     started.press("web", "Enter")
     started.wait_for_text("y yes")
     started.press("a")
@@ -80,7 +80,7 @@ def test_what_was_typed_before_a_question_does_not_answer_it(
     started.press("n")
     started.wait_for_text("Why not?")
     started.press("because", "Enter")
-    started.see_prompt_after("You said no: because")
+    started.see_prompt_after("You refused: because")
     started.wait_for_text("› yyy")
     started.press(" later", "Enter")
     started.wait_for_text("You said 'yyy later'.")
@@ -180,7 +180,7 @@ def test_escape_says_no_and_the_reason_may_follow_at_once(started: Terminal) -> 
     started.press("web", "Enter")
     started.wait_for_text("y yes")
     started.press("Escape", "too dear", "Enter")
-    started.see_prompt_after("You said no: too dear")
+    started.see_prompt_after("You refused: too dear")
 
 
 def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
@@ -189,7 +189,7 @@ def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
     started.press("n")
     started.wait_for_text("Why not?")
     started.press("not now", "Enter")
-    started.wait_for_text("You said no: not now")
+    started.wait_for_text("You refused: not now")
     started.wait_for_text("You said 'second'.")
 
 
@@ -206,7 +206,7 @@ def test_ctrl_z_at_a_question_leads_to_the_shell_and_back(
     terminal.wait_for_text("› too")
     leave_and_come_back(terminal, 2, "› too")
     terminal.press(" dear", "Enter")
-    terminal.see_prompt_after("You said no: too dear")
+    terminal.see_prompt_after("You refused: too dear")
 
 
 def leave_and_come_back(terminal: Terminal, number: int, question: str) -> None:

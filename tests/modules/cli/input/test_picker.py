@@ -56,7 +56,7 @@ def test_a_session_is_found_by_typing_and_taken_by_enter(
     terminal.press("Enter")
     end = "The answer on paint the door."
     screen = terminal.wait_for(lambda now: end in now.partition("(1 turn).")[2])
-    assert "Esc leaves" not in screen
+    assert "Esc closes" not in screen
 
 
 def test_esc_leaves_everything_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
@@ -64,9 +64,9 @@ def test_esc_leaves_everything_as_it_was(terminal: Terminal, tmp_path: Path) -> 
     start(terminal, tmp_path)
     for line in ("/resume", "/approve"):
         terminal.press(line, "Enter")
-        terminal.wait_for_text("Esc leaves")
+        terminal.wait_for_text("Esc closes")
         terminal.press("Escape")
-        screen = terminal.wait_for(lambda now: "Esc leaves" not in now)
+        screen = terminal.wait_for(lambda now: "Esc closes" not in now)
         assert "Resumed" not in screen
     terminal.press("/approve next", "Enter")
     screen = terminal.wait_for_text("Approval mode: ask.")
@@ -80,7 +80,7 @@ def test_a_name_of_a_session_does_nothing_to_the_terminal(
     keep_sessions(tmp_path, f"before {HOSTILE}", "plain")
     start(terminal, tmp_path, width=width, lang=lang)
     terminal.press("/resume", "Enter")
-    screen = terminal.wait_for_text("Esc 退出" if lang == "zh" else "Esc leaves")
+    screen = terminal.wait_for_text("Esc 关闭" if lang == "zh" else "Esc closes")
     assert "owned" not in terminal.tmux("display-message", "-p", "#{pane_title}")
     assert screen.startswith("Onefold")
     assert len([row for row in screen.splitlines() if "before" in row]) == 1
@@ -89,7 +89,7 @@ def test_a_name_of_a_session_does_nothing_to_the_terminal(
 def test_the_mode_is_chosen_from_a_list(terminal: Terminal, tmp_path: Path) -> None:
     start(terminal, tmp_path)
     terminal.press("/approve", "Enter")
-    screen = terminal.wait_for_text("Esc leaves")
+    screen = terminal.wait_for_text("Esc closes")
     assert "› guarded" in screen
     terminal.press("Down", "Down")
     terminal.wait_for_text("› plan")

@@ -32,7 +32,7 @@ def show_diff(terminal: Terminal, base: Path) -> None:
     """Go on with the session in *base*, and ask for its diff."""
     start(terminal, base)
     terminal.press("/resume", "Enter")
-    terminal.wait_for_text("Esc leaves")
+    terminal.wait_for_text("Esc closes")
     terminal.press("Enter")
     terminal.wait_for_text("turn 1 ·")
     terminal.press("/diff", "Enter")

@@ -238,7 +238,7 @@ def test_each_card_is_drawn(card: Card, rows: str) -> None:
 def test_a_failed_and_a_refused_call_say_why_in_a_line() -> None:
     card = TextCard(phrase("Failed"), phrase("There is no a.py."))
     assert finished(card, state="failed") == "✗ x a.py · 0.5 s\n  Failed: There is no a.py."
-    assert finished(TextCard("You said no"), state="refused").startswith("⊘ x a.py")
+    assert finished(TextCard("You refused"), state="refused").startswith("⊘ x a.py")
 
 
 def hostile_cards() -> list[Card]:

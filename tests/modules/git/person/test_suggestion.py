@@ -59,5 +59,5 @@ def test_a_long_diff_is_cut_and_nothing_staged_is_no_call(tmp_path: Path) -> Non
         git.stage([])
         assert git.suggest().is_cut
         assert len(str(here.model.requests[0])) < MAX_DIFF * 1.5
-        with pytest.raises(UserError, match="offered no message"):
+        with pytest.raises(UserError, match="suggested no message"):
             git.suggest()

@@ -110,7 +110,7 @@ def test_no_limit_is_larger_than_the_machine(
     assert exceeding(fitted, fitted) == []
     rows = {str(name): str(value) for name, value in terminal_ops(sandbox_home, wanted).status()}
     assert "300 MiB of memory, 30 processes, 100 MiB of disk" in rows["Limits of a run"]
-    assert rows["All that this machine has"] == "memory_mb, tmp_mb, processes, disk_mb allow more"
+    assert rows["Everything on this machine"] == "memory_mb, tmp_mb, processes, disk_mb allow more"
 
 
 def test_a_disk_that_does_not_say_its_size_is_no_limit(

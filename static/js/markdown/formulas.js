@@ -3,7 +3,6 @@
 import { h } from "../lib/dom.js";
 import { stylesReady } from "../lib/styles.js";
 import { katexStyles, loadKatex } from "../lib/vendor.js";
-import { stylesReady } from "../lib/styles.js";
 
 const LONGEST = 10_000; // characters of a formula that is still drawn
 const LARGEST = 50; // em that a formula may ask for

@@ -176,7 +176,8 @@ class RemoteOperations:
             raise ToolError(phrase("There is no branch {name!r} with a commit here.", name=name))
         known = ("--not", f"--remotes={remote}") if address.is_followed else ()
         span = (object_id, *known)
-        log = git.run("log", "--format=%h %s", "--no-show-signature", "--no-color", *span)
+        log = git.run("log", "--format=%h %s", "--no-show-signature", "--no-color", *span,
+                      "--")  # fmt: skip
         commits = clean(log.decode(errors="replace")).splitlines()
         if known and commit_of(git, f"refs/remotes/{remote}/{name}") == object_id:
             raise ToolError(phrase("There is nothing to push: {name} is there already.", name=name))
@@ -299,10 +300,11 @@ def _follow_pushed(git: GitRuns, remote: str, branch: str) -> bool:
 
 def _changed_files(git: GitRuns, span: Sequence[str], object_id: str) -> str:
     """Return how the files of *object_id* differ from those before the commits in *span*."""
-    rows = git.run("rev-list", "--boundary", *span).decode().splitlines()
+    rows = git.run("rev-list", "--boundary", *span, "--").decode().splitlines()
     before = next((row[1:] for row in rows if row.startswith("-")), "")
     before = before or git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
-    stat = git.run("diff", *_PLAIN, "--stat=100", "--submodule=short", before, object_id)
+    options = (*_PLAIN, "--stat=100", "--submodule=short")
+    stat = git.run("diff", *options, before, object_id, "--")
     return clean(stat.decode(errors="replace")).rstrip()
 
 

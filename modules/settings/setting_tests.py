@@ -5,6 +5,7 @@ What is tested is what the next start would have: a key just saved can be tried 
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -12,16 +13,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
+from urllib.parse import urlsplit
 
 from modules.settings.meanings import TESTED
 from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.completion import ModelError
 from utils.llm.provider import Provider, split_model_name
 from utils.waiting import Stop, Stopped
+
+if TYPE_CHECKING:
+    from utils.api_client import ApiClient
+    from utils.llm.api import Api
 
 _SECONDS = 20.0
 """Seconds for a request in all."""
 _REPLY_TOKENS = 16
+_NO_CHAT = re.compile(
+    r"embed|rerank|whisper|tts|speech|audio|transcri|realtime|moderation|guard|image|dall-e|sora"
+    r"|video|ocr|davinci|babbage",
+    re.IGNORECASE,
+)
+"""What stands in the names of models that do not chat."""
 
 
 class ServerSettings(Protocol):
@@ -88,38 +101,68 @@ def _test_hosts(hosts: Sequence[str]) -> Phrase:
 
 
 def _test_server(settings: ServerSettings, name: str) -> Phrase:
-    """Ask the model for a few tokens, at the server that the setting *name* is about."""
+    """Ask the server that the setting *name* is about: its model, or where it has none in use for
+    its models.
+    """
     providers = {provider.name: provider for provider in settings.all_providers}
     if name == "model":
         provider, model = split_model_name(settings.model, providers)
     else:
         provider, model = providers.get(name.partition("_")[0]), ""
-    from utils.api_client import ApiClient  # and its SDK: once somebody tests
-    from utils.llm.apis import api_of
-
     url = provider.base_url if provider else settings.deepseek_base_url
     key = provider.key if provider else settings.deepseek_api_key
     own_provider, own_model = split_model_name(settings.model, providers)
     if not model and own_provider is provider:
         model = own_model
+    from utils.api_client import ApiClient  # and its SDK: once somebody tests
+    from utils.llm.apis import api_of
+
+    api = api_of(provider) if provider else None
     client = ApiClient(
         url,
         key or "none",
         model=model or own_model,
-        api=api_of(provider) if provider else None,
+        api=api,
         idle_seconds=_SECONDS,
         retries=0,
     )
     client.may_probe = False
     with closing(client):
         if not model:
-            client.model = next(iter(client.models()), client.model)
-        seconds = _ask(client)
-        shown = client.model
-    return phrase("{model} answered in {seconds:.1f} s.", model=shown, seconds=seconds)
+            return _test_unused(client, api, url, has_key=bool(key))
+        return _answered(client)
 
 
-def _ask(client: Any) -> float:
+def _test_unused(client: ApiClient, api: Api | None, url: str, *, has_key: bool) -> Phrase:
+    """Test a server no model of which is in use: by its list, else by a model that may chat."""
+    from utils.llm.key_check import demands_key  # with its SDK: once somebody tests
+
+    names = client.models()
+    if names and has_key and api and demands_key(api, url):
+        host = urlsplit(url).hostname or url
+        return phrase("{host} accepts the key. Models: {n:,}", host=host, n=len(names))
+    chats = [name for name in names if not _NO_CHAT.search(name)]
+    client.model = next(iter([*chats, *names]), client.model)
+    try:
+        return _answered(client)
+    except ModelError as error:
+        if error.kind != "request":
+            raise
+        message = phrase(
+            "The key was not refused, but {model} cannot be used for a test: {why} Set model to "
+            "one of this server, and test that.",
+            model=client.model,
+            why=error.message,
+        )
+        raise UserError(message) from error
+
+
+def _answered(client: ApiClient) -> Phrase:
+    seconds = _ask(client)
+    return phrase("{model} answered in {seconds:.1f} s.", model=client.model, seconds=seconds)
+
+
+def _ask(client: ApiClient) -> float:
     """Return after how many seconds a model has answered. Raises `UserError` when it does not."""
     started, stop = time.monotonic(), Stop()
     timer = threading.Timer(_SECONDS, stop.set)

@@ -17,6 +17,7 @@
 - completion      Parts of a model's reply, as the rest of the program sees them.
 - endpoint        The endpoint of a model's server: sends a request's bytes, yields its reply in
                   pieces.
+- key_check       Checking of a key without a model: by a list of models that is for keys alone.
 - late_client     A client that is made when it is first used: a prompt needs the name of its
                   model alone.
 - prices          Prices of model calls.
@@ -62,6 +63,7 @@ EXPORTS = {
         "window_too_small",
     ],
     "http.reply_limits": ["ReplyLimits"],
+    "key_check": ["demands_key"],
     "late_client": ["LateClient"],
     "openai_api.chat_completions": ["ChatCompletions"],
     "openai_api.request": ["RequestBody"],

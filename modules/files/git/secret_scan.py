@@ -76,7 +76,7 @@ def published_keys(git: GitRuns, keys: Iterable[str], commits: Sequence[str]) ->
     stdin = b"".join(key.encode() + b"\n" for key in keys)
     if not stdin or not commits:
         return set()
-    found = git.split_output(*_FIND, *commits, stdin=stdin, may_fail=True, end=b"\n")
+    found = git.split_output(*_FIND, *commits, "--", stdin=stdin, may_fail=True, end=b"\n")
     return {line.decode(errors="replace") for line in found}
 
 
@@ -107,7 +107,7 @@ def secrets_in_commits(
 
     Beside them how many of the files are too large to be searched.
     """
-    rows = git.run("rev-list", "--objects", *span).splitlines()
+    rows = git.run("rev-list", "--objects", *span, "--").split(b"\n")[:-1]
     paths = {object_id: path for object_id, _, path in (row.partition(b" ") for row in rows)}
     contents, too_large = read_objects(git, _readable(git, list(paths)))
     keys = new_keys(git, contents, secret_names_in, _base(git, span))
@@ -121,7 +121,7 @@ def secrets_in_commits(
 
 def _base(git: GitRuns, span: Sequence[str]) -> list[str]:
     """Return the commits that those in *span* go on from."""
-    rows = git.run("rev-list", "--boundary", *span).split()
+    rows = git.run("rev-list", "--boundary", *span, "--").split()
     return [row[1:].decode() for row in rows if row.startswith(b"-")]
 
 

@@ -63,8 +63,8 @@ class Staging:
     _commit_git: GitRuns
     """With the real index; with an index and objects of our own; and with that index alone."""
     _names_in: SecretNamesIn
-    _changed_later: list[bytes] = field(default_factory=list)
-    """Files that hooks have changed since the selection."""
+    _changed_later: list[_Blob] = field(default_factory=list)
+    """What hooks have made of files since the selection."""
 
     @property
     def git(self) -> GitRuns:
@@ -112,9 +112,8 @@ class Staging:
         before = self._private_git.run("write-tree").decode().strip()
         if not self._real_git.succeeds("cat-file", "-e", f"{tree}^{{tree}}"):
             raise ToolError(phrase("What the hooks changed cannot be taken over."))
-        names = self._private_git.split_output(
-            "diff-tree", "-r", "-z", "--no-renames", "--name-only", before, tree
-        )
+        options = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames")
+        changed = _parsed(self._private_git.split_output("diff-tree", *options, before, tree, "--"))
         self._private_git.run("read-tree", tree)
         _skip_submodules(self._private_git)
         found, _ = _secrets_in(self._private_git, _blobs(self._private_git), self._names_in)
@@ -122,8 +121,8 @@ class Staging:
             raise ToolError(
                 phrase("The hooks added secrets: {secrets}", secrets=format_secrets(new))
             )
-        self._changed_later.extend(names)
-        return names
+        self._changed_later.extend(changed)
+        return [blob.name for blob in changed]
 
     def commit(self, message: str) -> str:
         """Commit, and return the new commit in words."""
@@ -131,7 +130,8 @@ class Staging:
             raise ToolError(phrase("There is nothing to commit."))
         refuse_links(self._real_git)
         kept = [name for name in self.selection.present if name not in self.withheld]
-        _update_index(self._real_git, [*kept, *self._changed_later], self.selection.deleted)
+        _update_index(self._real_git, kept, self.selection.deleted)
+        self._take_changed_later()
         (self._real_git.git.folders.common_dir / "logs").mkdir(exist_ok=True)
         stdin = message.encode("utf-8", "replace")
         # With nothing left to find out, git looks into no other repository.
@@ -139,8 +139,15 @@ class Staging:
                        "--allow-empty", "--cleanup=strip", "--file=-", stdin=stdin)  # fmt: skip
         summary = self._commit_git.run("show", "--stat", "--no-ext-diff", "--no-textconv",
                               "--no-color", "--no-show-signature", "--submodule=short",
-                              "--format=%h %s", "HEAD")  # fmt: skip
+                              "--format=%h %s", "HEAD", "--")  # fmt: skip
         return clean(summary.decode(errors="replace")[:4_000])
+
+    def _take_changed_later(self) -> None:
+        """Have the index know what hooks have made, but no other change of those files."""
+        if self._changed_later:
+            rows = [(blob.mode, blob.object_id, blob.name) for blob in self._changed_later]
+            _put_into_index(self._real_git, rows)
+            self._real_git.succeeds("update-index", "-q", "--refresh")
 
 
 @contextmanager
@@ -257,7 +264,11 @@ def _update_index(git: GitRuns, present: Iterable[bytes], deleted: Iterable[byte
 
 
 def _blobs(git: GitRuns) -> list[_Blob]:
-    words = git.split_output(*_DIFF, "--raw", "--no-abbrev", "-z")
+    return _parsed(git.split_output(*_DIFF, "--raw", "--no-abbrev", "-z"))
+
+
+def _parsed(words: Sequence[bytes]) -> list[_Blob]:
+    """Return what *words*, of a raw diff, say."""
     blobs = []
     for facts, name in zip(words[::2], words[1::2], strict=True):
         old_mode, mode, old, new, _ = facts.removeprefix(b":").split(b" ")
@@ -267,11 +278,13 @@ def _blobs(git: GitRuns) -> list[_Blob]:
 
 def _reset_to_head(git: GitRuns, blobs: Iterable[_Blob]) -> None:
     """Put what the last commit has into the index in the place of *blobs*."""
-    stdin = b"".join(
-        b"%b %b\t%b\0" % (blob.old_mode, blob.old_object_id, blob.name) for blob in blobs
-    )
-    if stdin:
-        git.run("update-index", "-z", "--index-info", stdin=stdin)
+    _put_into_index(git, [(blob.old_mode, blob.old_object_id, blob.name) for blob in blobs])
+
+
+def _put_into_index(git: GitRuns, rows: Iterable[tuple[bytes, bytes, bytes]]) -> None:
+    """Put *rows* of a mode, an object and a name into the index; mode 0 takes the file out."""
+    if stdin := b"".join(b"%b %b\t%b\0" % row for row in rows):
+        git.run("update-index", "--replace", "-z", "--index-info", stdin=stdin)
 
 
 def _secrets_in(
@@ -301,11 +314,13 @@ def _secrets_in(
 # --- what git writes to ----------------------------------------------------------------------
 
 
-def refuse_links(git: GitRuns) -> None:
-    """Refuse what would make git write elsewhere: a link on the way to what a commit changes."""
+def refuse_links(git: GitRuns, refs: Iterable[str] = ()) -> None:
+    """Refuse what would make git write elsewhere: a link on the way to what a commit changes, or
+    to one of *refs* that is to be written.
+    """
     folders = git.git.folders
     head = git.split_output("symbolic-ref", "--quiet", "HEAD", may_fail=True, end=b"\n")
-    branches = [os.fsdecode(name) for name in head]  # none where HEAD is a commit itself
+    branches = [*map(os.fsdecode, head), *refs]  # of a HEAD that is a commit itself none
     names = [*branches, *(f"logs/{name}" for name in branches), "logs/HEAD", "objects/pack"]
     names += [f"objects/{number:02x}" for number in range(256)]
     for root in (folders.git_dir, folders.common_dir):

@@ -54,7 +54,7 @@ def fast_forward(
         )
     refuse_links(git)
     if old:
-        counts = git.run("rev-list", "--left-right", "--count", f"{old}...{new}").split()
+        counts = git.run("rev-list", "--left-right", "--count", f"{old}...{new}", "--").split()
         ahead, behind = map(int, counts)
         if not behind:
             return phrase("Already up to date."), ()
@@ -83,7 +83,7 @@ def tree_changes(git: GitRuns, old: str, new: str) -> tuple[Change, ...]:
     """Return what the files of the commit *new* are to those of *old*, "" for none."""
     before = old or git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
     options = ("-r", "-z", "--no-renames", "--name-status")
-    words = git.split_output("diff-tree", *options, before, new)
+    words = git.split_output("diff-tree", *options, before, new, "--")
     return tuple(
         Change(_KINDS.get(letter, "modified"), os.fsdecode(name))
         for letter, name in zip(words[::2], words[1::2], strict=True)

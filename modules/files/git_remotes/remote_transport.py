@@ -98,6 +98,7 @@ class Transport:
         """Move *refs* of the repository of *git*, all or none: each must still be what it was."""
         lines = [f"update {ref.name}\0{ref.new}\0{ref.old or '0' * len(ref.new)}\0" for ref in refs]
         if lines:
+            refuse_links(self._git, [ref.name for ref in refs])
             stdin = os.fsencode("".join(lines))
             self._git.run("update-ref", "--create-reflog", "-z", "--stdin", stdin=stdin)
 

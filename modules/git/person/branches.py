@@ -42,7 +42,7 @@ def list_branches(git: GitRuns) -> list[Branch]:
     """Return the branches, the one with the newest commit first."""
     options = ("--sort=-committerdate", f"--count={MAX_BRANCHES}", f"--format={_FORMAT}")
     current = branch_of(git)
-    rows = git.run("for-each-ref", *options, "refs/heads").splitlines()
+    rows = git.run("for-each-ref", *options, "refs/heads").split(b"\n")[:-1]
     found = []
     for row in rows:
         ref, commit, when, subject = row.split(b"\0", 3)
@@ -58,7 +58,7 @@ def check_new_branch(git: GitRuns, name: str) -> None:
     if commit_of(git, f"refs/heads/{checked_branch(name)}"):
         raise ToolError(phrase("The branch {name} exists already.", name=visible(name)))
     _refuse_under_way(git)
-    refuse_links(git)
+    refuse_links(git, [f"refs/heads/{name}"])
 
 
 def create_branch(git: GitRuns, name: str) -> None:
@@ -66,6 +66,7 @@ def create_branch(git: GitRuns, name: str) -> None:
 
     Raises `ToolError`.
     """
+    refuse_links(git, [f"refs/heads/{name}"])
     head, current = commit_of(git, "HEAD"), branch_of(git)
     if head:
         git.run("update-ref", "-m", f"branch: Created from {current or head[:10]}",
@@ -85,6 +86,7 @@ class Switch:
 
     def run(self, git: GitRuns) -> None:
         """Do it. Raises `ToolError`; then nothing is changed."""
+        refuse_links(git, [f"refs/heads/{self.name}"])
         _read_tree(git, self.head, self.target)
         _point_to(git, self.name, self.before, writes_log=True)
 
@@ -103,7 +105,7 @@ def plan_switch(git: GitRuns, name: str) -> Switch:
     if _is_elsewhere(git, name):
         raise ToolError(phrase("{name} is checked out in another work tree.", name=visible(name)))
     _refuse_under_way(git)
-    refuse_links(git)
+    refuse_links(git, [f"refs/heads/{name}"])
     changes = tree_changes(git, head, target)
     refuse_filters(git, [os.fsencode(change.path) for change in changes])
     git.succeeds("update-index", "-q", "--refresh")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import stat
@@ -23,6 +24,8 @@ MAX_TOTAL = 1_500_000  # bytes of the diffs of a commit
 MAX_FILES_OF_COMMIT = 300
 PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--submodule=short",
          "--src-prefix=a/", "--dst-prefix=b/", "--full-index")  # fmt: skip
+_RAW = ("--raw", "-z", "--no-abbrev", "--no-renames")
+_OTHER_KIND = phrase("The file became something else, such as a link.")
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _BEGINNING = re.compile(rb"^diff --git ", re.MULTILINE)
 
@@ -61,14 +64,19 @@ class FileDiff:
         raise ToolError(phrase("This change is no longer there. Look at the file again."))
 
 
+def lines_of(data: bytes) -> list[bytes]:
+    """Return the lines of *data* as git counts them: each ends with LF, the last may lack it."""
+    return list(io.BytesIO(data))
+
+
 def file_diff(git: GitRuns, project: Project, path: str, *, is_staged: bool) -> FileDiff:
     """Return how *path* of *project*, a normal one, differs: staged, from the last commit; else
     from the index. Raises `ToolError`.
     """
-    if note := _too_large(git, path, is_staged=is_staged):
+    tree = tree_of(git, commit_of(git, "HEAD")) if is_staged else ""
+    if note := _too_large(_bytes_read(git, path, tree)):
         return FileDiff(path, visible(path), (), note)
     if is_staged:
-        tree = tree_of(git, commit_of(git, "HEAD"))
         patch = git.run("diff-index", "--cached", "-p", *PLAIN, tree, "--", path)
     else:
         patch = git.run("diff-files", "-p", *PLAIN, "--ignore-submodules=all", "--", path)
@@ -79,15 +87,21 @@ def file_diff(git: GitRuns, project: Project, path: str, *, is_staged: bool) -> 
 
 def commit_diffs(git: GitRuns, commit: str) -> tuple[list[FileDiff], int]:
     """Return what *commit* changed, against its first parent, and how many files are left out."""
-    words = git.run("rev-list", "--max-count=1", "--parents", commit).decode().split()
+    words = git.run("rev-list", "--max-count=1", "--parents", commit, "--").decode().split()
     before = tree_of(git, words[1] if len(words) > 1 else "")
-    names = git.split_output("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, commit)
+    rows = git.split_output("diff-tree", "-r", *_RAW, before, commit, "--")
+    names = rows[1::2]
+    folders = _folders_of(names)
+    sizes = _sizes(git, rows[: 2 * MAX_FILES_OF_COMMIT : 2])
     diffs: list[FileDiff] = []
     size = 0
-    for name in names[:MAX_FILES_OF_COMMIT]:
+    for name, largest in zip(names, sizes, strict=False):
         path = os.fsdecode(name)
         if size > MAX_TOTAL:
             break
+        if note := _OTHER_KIND if name in folders else _too_large(largest):
+            diffs.append(FileDiff(path, visible(path), (), note))
+            continue
         patch = git.run("diff-tree", "-p", *PLAIN, before, commit, "--", path)
         size += min(len(patch), MAX_DIFF)
         diffs.append(parse_patch(path, patch))
@@ -109,7 +123,7 @@ def parse_patch(path: str, patch: bytes) -> FileDiff:
         shown.append(_hunk(one))
     note: Text = ""
     if files > 1:
-        note = phrase("The file became something else, such as a link.")
+        note = _OTHER_KIND
     elif not raw:
         note = _reason(header)
     elif len(shown) < len(raw):
@@ -140,18 +154,52 @@ def _reason(header: bytes) -> Text:
     return phrase("No changes left here. Look again.")
 
 
-def _too_large(git: GitRuns, path: str, *, is_staged: bool) -> Text:
-    """Return why *path* is not compared, "" where it is."""
-    sizes = [_size(git, path)] if not is_staged else []
-    rows = git.split_output("ls-files", "-s", "-z", "--", path)
-    named = [row.split(b" ")[1] for row in rows]
-    if named:
-        stdin = b"".join(one + b"\n" for one in named)
-        told = git.run("cat-file", "--batch-check=%(objectsize)", stdin=stdin).split()
-        sizes += [int(size) for size in told if size.isdigit()]
-    if max(sizes, default=0) <= MAX_FILE:
+def _too_large(size: int) -> Text:
+    """Return why a file of *size* bytes is not compared, "" where it is."""
+    if size <= MAX_FILE:
         return ""
-    return phrase("Too large to show: {n:,} MB.", n=max(sizes) // 1_000_000)
+    return phrase("Too large to show: {n:,} MB.", n=size // 1_000_000)
+
+
+def _bytes_read(git: GitRuns, path: str, tree: str) -> int:
+    """Return how large that is which a diff of *path* reads: against *tree*, "" for none.
+
+    Files below a *path* that is, or was, a folder are in its diff as well.
+    """
+    if tree:
+        raw = git.split_output("diff-index", "--cached", *_RAW, tree, "--", path)[::2]
+        return sum(_sizes(git, raw))
+    rows = git.split_output("ls-files", "-s", "-z", "--", path)
+    found = dict[bytes, int]()  # in conflict a file has several
+    for row, size in zip(rows, _object_sizes(git, [row.split(b" ")[1] for row in rows]),
+                         strict=True):  # fmt: skip
+        name = row.partition(b"\t")[2]
+        found[name] = max(size, found.get(name, 0))
+    return max(_size(git, path), sum(found.values()))
+
+
+def _folders_of(names: Sequence[bytes]) -> set[bytes]:
+    """Return the folders that the files *names* lie in."""
+    found = set[bytes]()
+    for one in names:
+        name = one
+        while (name := name.rpartition(b"/")[0]) and name not in found:
+            found.add(name)
+    return found
+
+
+def _sizes(git: GitRuns, raw: Sequence[bytes]) -> list[int]:
+    """Return of each row of a *raw* diff the size of the larger file."""
+    pairs = [row.split(b" ")[2:4] for row in raw]
+    sizes = _object_sizes(git, [one for pair in pairs for one in pair])
+    return [max(pair) for pair in zip(sizes[::2], sizes[1::2], strict=True)]
+
+
+def _object_sizes(git: GitRuns, object_ids: Sequence[bytes]) -> list[int]:
+    """Return the sizes of *object_ids*, 0 for one that is not here, such as a submodule's."""
+    stdin = b"".join(one + b"\n" for one in object_ids)
+    told = git.run("cat-file", "--batch-check=%(objectsize)", stdin=stdin) if stdin else b""
+    return [int(size) if size.isdigit() else 0 for size in told.splitlines()]
 
 
 def _size(git: GitRuns, path: str) -> int:
@@ -176,7 +224,7 @@ def _new_file(project: Project, path: str) -> FileDiff:
         return FileDiff(path, shown, (), phrase("A binary file: its content is not shown."))
     if not data:
         return FileDiff(path, shown, (), phrase("The file is empty."))
-    return FileDiff(path, shown, *_all_new(data.splitlines(keepends=True)))
+    return FileDiff(path, shown, *_all_new(lines_of(data)))
 
 
 def _all_new(lines: Sequence[bytes]) -> tuple[tuple[FileHunk, ...], Text]:

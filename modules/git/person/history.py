@@ -40,7 +40,7 @@ def log_page(git: GitRuns, skip: int, count: int = PAGE) -> tuple[list[Commit], 
         return [], False
     options = ("-z", "--no-show-signature", "--no-color", f"--format={_LINE}")
     bounds = (f"--skip={skip}", f"--max-count={count + 1}")
-    output = git.run("log", *options, *bounds, "--decorate=short", "HEAD")
+    output = git.run("log", *options, *bounds, "--decorate=short", "HEAD", "--")
     words = output.decode("utf-8", "replace").split("\0")
     size = _FIELDS + 1  # a NUL ends each commit as well
     rows = [words[at : at + _FIELDS] for at in range(0, len(words) - _FIELDS + 1, size)]
@@ -49,7 +49,7 @@ def log_page(git: GitRuns, skip: int, count: int = PAGE) -> tuple[list[Commit], 
 
 def message_of(git: GitRuns, commit: str) -> str:
     """Return the whole message of *commit*."""
-    said = git.run("log", "--max-count=1", "--no-show-signature", "--format=%B", commit)
+    said = git.run("log", "--max-count=1", "--no-show-signature", "--format=%B", commit, "--")
     return clean(said.decode("utf-8", "replace")).strip()[:MAX_MESSAGE]
 
 

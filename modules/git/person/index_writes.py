@@ -12,7 +12,7 @@ from modules.files.git.git_runs import GitRuns
 from modules.files.git.staging import refuse_links
 from modules.files.git_remotes.branches import commit_of
 from modules.files.project import Project
-from modules.git.person.diffs import FileDiff, file_diff
+from modules.git.person.diffs import FileDiff, file_diff, lines_of
 from modules.git.person.status import conflicting, tree_of
 from utils.i18n import phrase
 from utils.text.clean import visible
@@ -42,8 +42,7 @@ def unstage(git: GitRuns, paths: Sequence[str]) -> None:
     if not paths and conflicting(git):
         raise ToolError(phrase("Some files have conflicts. Unstage files by their names."))
     tree = tree_of(git, commit_of(git, "HEAD"))
-    where = ("--", *paths) if paths else ()
-    words = git.split_output("diff-index", "--cached", "-z", "--no-renames", tree, *where)
+    words = git.split_output("diff-index", "--cached", "-z", "--no-renames", tree, "--", *paths)
     rows = [
         b"%b %b\t%b\0" % (*_before(facts), name)
         for facts, name in zip(words[::2], words[1::2], strict=True)
@@ -60,6 +59,7 @@ def _before(facts: bytes) -> tuple[bytes, bytes]:
 
 def stage_hunk(git: GitRuns, project: Project, path: str, hunk_id: str) -> None:
     """Stage one hunk of *path*. Raises `ToolError` where the file has it no more."""
+    refuse_filters(git, [os.fsencode(path)])
     _apply(git, _diff(git, project, path, is_staged=False), hunk_id)
 
 
@@ -89,6 +89,7 @@ def discard(git: GitRuns, project: Project, paths: Sequence[str]) -> list[Change
 
 def discard_hunk(git: GitRuns, project: Project, path: str, hunk_id: str) -> Change:
     """Take one hunk out of the file *path*. Raises `ToolError` where it is not there as shown."""
+    refuse_filters(git, [os.fsencode(path)])
     raw = _diff(git, project, path, is_staged=False).hunk(hunk_id).raw
     name = project.normalize(path)
     before = project.read_bytes(name)
@@ -98,7 +99,7 @@ def discard_hunk(git: GitRuns, project: Project, path: str, hunk_id: str) -> Cha
 
 def _without(data: bytes, raw: bytes) -> bytes:
     """Return *data* with the old lines of the hunk *raw* in the place of the new ones."""
-    head, *rows = raw.splitlines(keepends=True)
+    head, *rows = lines_of(raw)
     start = int(head.split(b"+")[1].split(b" ")[0].split(b",")[0])
     old, new = list[bytes](), list[bytes]()
     last: list[list[bytes]] = []
@@ -110,9 +111,7 @@ def _without(data: bytes, raw: bytes) -> bytes:
         last = [side for side, kind in ((old, b"- "), (new, b"+ ")) if row[:1] in kind]
         for one in last:
             one.append(row[1:])
-    lines = data.splitlines(keepends=True) if b"\r" not in data else data.split(b"\n")
-    if b"\r" in data:
-        lines = [line + b"\n" for line in lines[:-1]] + [line for line in lines[-1:] if line]
+    lines = lines_of(data)
     first = start - 1 if new else start
     if lines[first : first + len(new)] != new:
         raise ToolError(

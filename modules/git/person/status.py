@@ -126,7 +126,7 @@ def tree_of(git: GitRuns, head: str) -> str:
 
 
 def _staged(git: GitRuns, head: str) -> list[tuple[bytes, bytes]]:
-    return _pairs(git.split_output("diff-index", "--cached", *_NAMES, tree_of(git, head)))
+    return _pairs(git.split_output("diff-index", "--cached", *_NAMES, tree_of(git, head), "--"))
 
 
 def _unstaged(git: GitRuns) -> list[tuple[bytes, bytes]]:
@@ -169,7 +169,8 @@ def _distance(git: GitRuns, head: str, upstream: str) -> tuple[int, int]:
     if not head or not upstream:
         return 0, 0
     try:
-        counts = git.run("rev-list", "--left-right", "--count", f"{head}...{upstream}").split()
+        span = f"{head}...{upstream}"
+        counts = git.run("rev-list", "--left-right", "--count", span, "--").split()
     except ToolError:  # a shallow clone may lack what lies between
         return 0, 0
     return int(counts[0]), int(counts[1])

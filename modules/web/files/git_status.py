@@ -11,7 +11,7 @@ from utils.i18n import UserError
 
 _TIMEOUT_SECONDS = 5.0
 _STATUS_COMMANDS = (
-    ("diff-index", "--relative", "--cached", "--name-status", "--no-renames", "-z", "HEAD"),
+    ("diff-index", "--relative", "--cached", "--name-status", "--no-renames", "-z", "HEAD", "--"),
     ("diff-files", "--relative", "--name-status", "--ignore-submodules=all", "-z"),
 )
 # `diff-files` believes a file's time, as the index last knew it; this one reads the content.

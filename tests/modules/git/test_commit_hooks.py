@@ -45,11 +45,13 @@ def sandbox(home: SandboxHome, *, are_wanted: bool = True) -> Sandbox:
 def commit(
     home: SandboxHome, *paths: str, are_wanted: bool = True, message: str = "Say it"
 ) -> Outcome:
+    return commits(home, are_wanted=are_wanted).git_commit(message, list(paths) or None)
+
+
+def commits(home: SandboxHome, *, are_wanted: bool = True) -> GitCommit:
     hooks = CommitHooks(late(sandbox(home, are_wanted=are_wanted)), Stop(), QUICK, are_wanted)
     names_in = lambda text: ["TOKEN"] if SECRET in text else []  # noqa: E731
-    return GitCommit(Project(home.project), Stop(), names_in, make_hooks=lambda: hooks).git_commit(
-        message, list(paths) or None
-    )
+    return GitCommit(Project(home.project), Stop(), names_in, make_hooks=lambda: hooks)
 
 
 def last(home: SandboxHome) -> str:
@@ -106,6 +108,22 @@ def test_what_hooks_change_is_in_the_commit(home: SandboxHome) -> None:
     assert git(home.project, "log", "-1", "--format=%B") == "Say it\nSigned-off-by: Ann\n\n0"
     assert git(home.project, "status", "--porcelain") == "0"
     assert git(home.project, "fsck", "--strict", "--no-dangling") == "0"
+
+
+def test_a_partly_staged_file_that_hooks_change_stays_partly_staged(home: SandboxHome) -> None:
+    write = "$(git show :a | sed s/one/1/ | git hash-object -w --stdin)"
+    hook(home.project / ".git/hooks", "pre-commit",
+         f"git update-index --cacheinfo 100644,{write},a; git rm -q --cached gone")  # fmt: skip
+    (home.project / "gone").write_text("gone\n")
+    (home.project / "a").write_text("one\nstaged\n")
+    git(home.project, "add", "a", "gone")
+    (home.project / "a").write_text("one\nstaged\nlater\n")
+    with commits(home).staged("Say it", publishes=False) as ready:
+        ready.changes.commit(ready.message)
+    assert git(home.project, "show", "HEAD:a") == "1\nstaged\n0"
+    assert git(home.project, "show", ":a") == "1\nstaged\n0"
+    assert git(home.project, "status", "--porcelain") == " M a\n?? gone\n0"
+    assert (home.project / "a").read_text() == "one\nstaged\nlater\n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,6 +13,15 @@ from core.cards import TableCard, TextCard
 from modules.settings.feature import SettingsCommand
 from modules.settings.meanings import GROUPS
 from tests.simulator import Say, Simulator
+from tests.utils.llm.quirk_server import (
+    Answer,
+    QuirkServer,
+    ReceivedRequest,
+    Respond,
+    default_response,
+    error_response,
+    quirk_server,
+)
 from utils.i18n import UserError
 
 KEPT = '# mine\nmodel = "x"  # why\n\n[models."a b"]\nwindow = 9000\n'
@@ -172,6 +182,57 @@ def test_a_saved_key_is_tested_by_a_real_request(tmp_path: Path) -> None:
         assert server.requests[-1].body["max_tokens"] <= 64
     with pytest.raises(UserError, match="127.0.0.1"):
         settings.settings("test deepseek_base_url")
+
+
+def listed(*names: str, is_open: bool = False) -> Respond:
+    """Return what lists models, where not *is_open* to the right key alone."""
+    body = json.dumps({"data": [{"id": name} for name in names]}).encode()
+
+    def look(asked: ReceivedRequest) -> Answer:
+        if asked.path != "/v1/models":
+            return error_response("Not Found", 404)
+        if is_open or asked.headers.get("authorization") == "Bearer sk-right-one":
+            return Answer(body=body, headers={"Content-Type": "application/json"})
+        return error_response("Incorrect API key provided", 401)
+
+    return look
+
+
+def other_provider(folder: Path, server: QuirkServer, key: str) -> SettingsCommand:
+    toml = f'openai_base_url = "{server.url}"\nopenai_api_key = "{key}"\n'
+    return command(folder, toml)
+
+
+def test_the_key_of_another_provider_is_proven_by_its_list(tmp_path: Path) -> None:
+    refuse = lambda _asked: error_response("Incorrect API key provided", 401)  # noqa: E731
+    with quirk_server(refuse, listed("text-embedding-3", "deepseek-flash")) as server:
+        settings = other_provider(tmp_path, server, "sk-right-one")
+        assert said(settings, "test openai_api_key") == "127.0.0.1 accepts the key. Models: 2"
+        assert not server.chat_requests
+        with pytest.raises(UserError, match="OPENAI_API_KEY") as refused:
+            other_provider(tmp_path, server, "sk-wrong-one").settings("test openai_api_key")
+        assert "not refused" not in str(refused.value)
+
+
+def test_where_anybody_sees_the_list_a_model_that_chats_is_asked(tmp_path: Path) -> None:
+    look = listed("text-embedding-3", "whisper-1", "deepseek-flash", is_open=True)
+    with quirk_server(default_response, look) as server:
+        settings = other_provider(tmp_path, server, "sk-right-one")
+        assert said(settings, "test openai_api_key").startswith("deepseek-flash answered in")
+    refuse = lambda _asked: error_response("This is not a chat model", 404)  # noqa: E731
+    with (
+        quirk_server(refuse, listed("deepseek-v4-pro", is_open=True)) as server,
+        pytest.raises(UserError) as refused,
+    ):
+        other_provider(tmp_path, server, "sk-right-one").settings("test openai_api_key")
+    assert str(refused.value).startswith(
+        "The key was not refused, but deepseek-v4-pro cannot be used for a test: "
+    )
+    refuse = lambda _asked: error_response("Incorrect API key provided", 401)  # noqa: E731
+    with quirk_server(refuse, listed("deepseek-flash", is_open=True)) as server:
+        with pytest.raises(UserError, match="OPENAI_API_KEY") as refused:
+            other_provider(tmp_path, server, "sk-wrong-one").settings("test openai_api_key")
+        assert "not refused" not in str(refused.value)
 
 
 def test_folders_and_hosts_are_tested_and_the_rest_has_nothing_to_test(tmp_path: Path) -> None:

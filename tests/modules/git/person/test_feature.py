@@ -92,6 +92,53 @@ def test_a_hunk_is_staged_unstaged_and_discarded(here: AssembledTerminal) -> Non
     assert file.read_text() == changed
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"one\nabc\rdef\ntwo\n", b"one\ntwo\n"),
+        (b"one\r\ntwo\r\nthree\r\n", b"one\r\nthree\r\n"),
+        (b"one\r\ntwo\r\n", b"one\ntwo\n"),
+        (b"one\x0b\ntwo\x0c\x1c\nthree\xc2\x85 \xe2\x80\xa8\n", b"one\x0b\nthree\n"),
+        (b"one\rtwo", b"one\rtwo\rthree\n"),
+        (b"one\n\r\n\r", b"one\n"),
+    ],
+)
+def test_discarding_a_hunk_restores_every_byte(
+    here: AssembledTerminal, before: bytes, after: bytes
+) -> None:
+    git, file = person_git(here), here.root / "bytes"
+    file.write_bytes(before)
+    run_git("add", "bytes", at=here.root)
+    run_git("commit", "-qm", "Keep it", at=here.root)
+    file.write_bytes(after)
+    (hunk,) = git.diff("bytes", is_staged=False).hunks
+    git.discard(["bytes"], hunk.id)
+    assert file.read_bytes() == before
+    undo(here)
+    assert file.read_bytes() == after
+
+
+def test_a_new_file_has_the_lines_that_git_counts(here: AssembledTerminal) -> None:
+    (here.root / "new").write_bytes(b"a\rb\r\nc")
+    (hunk,) = person_git(here).diff("new", is_staged=False).hunks
+    assert (hunk.added, hunk.diff.partition("\n")[0]) == (2, "@@ -0,0 +1,2 @@")
+
+
+@pytest.mark.parametrize("program", ["lfs", "mine"])
+def test_what_a_filter_stores_is_neither_staged_nor_discarded_in_part(
+    here: AssembledTerminal, program: str
+) -> None:
+    git, root = person_git(here), here.root
+    (root / "a.txt").write_text(LINES.replace("line 2\n", "line two\n"))
+    (hunk,) = git.diff("a.txt", is_staged=False).hunks
+    (root / ".gitattributes").write_text(f"a.txt filter={program}\n")
+    for act in (git.stage, git.discard):
+        for part in ("", hunk.id):
+            with pytest.raises(ToolError, match="is stored by"):
+                act(["a.txt"], part)
+    assert run_git("show", ":a.txt", at=root) == LINES
+
+
 def test_what_is_discarded_comes_back(here: AssembledTerminal) -> None:
     git = person_git(here)
     (here.root / "a.txt").write_text("mine\n")

@@ -12,7 +12,7 @@ from core.events import CommandAnswered
 from core.tools import ToolError
 from modules.files.git import isolated_git
 from modules.git.person.diffs import MAX_FILE, commit_diffs
-from modules.git.person.history import PAGE, checked_commit, log_page
+from modules.git.person.history import PAGE, checked_commit, log_page, message_of
 from modules.git.person.status import MAX_FILES, read_state
 from tests.modules.git.person.repositories import (
     PERSON,
@@ -180,6 +180,79 @@ def test_what_cannot_be_shown_says_why(tmp_path: Path) -> None:
     assert "inner/" in shown
     with opened(tmp_path) as here, pytest.raises(ToolError, match="repository of its own"):
         person_git(here).stage(["inner/"])
+
+
+@pytest.mark.parametrize("name", ["refs/heads/feature", "logs/refs/heads/feature"])
+def test_no_branch_is_written_outside_of_the_project(tmp_path: Path, name: str) -> None:
+    root, outside = make_repository(tmp_path / "project"), tmp_path / "outside"
+    commit_file(root, "a.txt", "one\n")
+    outside.mkdir()
+    with opened(tmp_path) as here:
+        link = root / ".git" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(outside)
+        with pytest.raises(ToolError, match="is a link"):
+            person_git(here).create_branch("feature/a")
+        with pytest.raises((ToolError, UserError)):
+            person_git(here).switch("feature/a")
+    assert list(outside.iterdir()) == []
+    assert run_git("symbolic-ref", "HEAD", at=root) == "refs/heads/main\n"
+
+
+def test_files_that_are_named_like_commits_confuse_nothing(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "project")
+    commit_file(root, "HEAD", "one\n")
+    first = run_git("rev-parse", "HEAD", at=root).strip()
+    commit_file(root, first, "one\n", "Name it so")
+    run_git("checkout", "-qb", "side", at=root)
+    with opened(tmp_path) as here:
+        git = person_git(here)
+        with git.repository() as runs:
+            assert [one.subject for one in log_page(runs, 0)[0]] == ["Name it so", "Say it"]
+            assert message_of(runs, first) == "Say it"
+            assert [one.path for one in commit_diffs(runs, first)[0]] == ["HEAD"]
+        (root / "HEAD").write_text("two\n")
+        git.stage(["HEAD"])
+        git.unstage([])
+        git.stage(["HEAD"])
+        git.commit("Change it")
+        git.switch("main")
+        git.switch("side")
+        with git.repository() as runs:
+            assert read_state(runs).is_clean
+
+
+def test_a_large_file_of_a_commit_is_not_read(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "project")
+    commit_file(root, "small.txt", "one\n")
+    commit_file(root, "kind", "x\n")
+    (root / "kind").unlink()
+    commit_file(root, "kind/big.txt", "x" * (MAX_FILE + 1))
+    run_git("rm", "-q", "kind/big.txt", at=root)
+    commit_file(root, "small.txt", "two\n")
+    ids = run_git("log", "-2", "--format=%H", at=root).split()
+    with opened(tmp_path) as here, person_git(here).repository() as runs:
+        made, gone = (
+            {one.path: (str(one.note), len(one.hunks)) for one in commit_diffs(runs, commit)[0]}
+            for commit in reversed(ids)
+        )
+    large = ("Too large to show: 5 MB.", 0)
+    assert made == {
+        "kind": ("The file became something else, such as a link.", 0),
+        "kind/big.txt": large,
+    }
+    assert gone == {"kind/big.txt": large, "small.txt": ("", 1)}
+
+
+def test_a_large_file_that_goes_away_is_not_read_either(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "project")
+    commit_file(root, "big.txt", "x\n" * MAX_FILE)
+    (root / "big.txt").write_text("x\n")
+    with opened(tmp_path) as here:
+        git = person_git(here)
+        assert str(git.diff("big.txt", is_staged=False).note) == "Too large to show: 10 MB."
+        git.stage(["big.txt"])
+        assert str(git.diff("big.txt", is_staged=True).note) == "Too large to show: 10 MB."
 
 
 def test_many_files_and_commits_are_bounded(tmp_path: Path) -> None:

@@ -161,7 +161,11 @@ class _Patterns(NamedTuple):
 
 @cache
 def _patterns() -> _Patterns:
-    tail = rf"(?: {_MUCH}| {_WHOM}| (?:for|to you|from|on|at|as)\b.*| {_ABOUT_PEOPLE}\b.*)*"
+    # each word in one way only: two ways for one would be tried in all their combinations
+    tail = (
+        rf"(?:(?! again) {_MUCH}| {_WHOM}| (?:for|to you|from|on|at|as)\b.*"
+        rf"| {_ABOUT_PEOPLE}\b.*)*"
+    )
     begins = rf"(?:(?:oh|ah|ok|okay|well|so|and|many|a million) )*{_MARK}"
     wish = (
         r"(?:have an?|enjoy (?:the|your)|happy) (?:[a-z]+ ){0,2}(?:days?|evening|night|morning"

@@ -11,6 +11,7 @@ from modules.depth.courtesy_shape import is_courteous
 from modules.depth.line_rules import OwnRule, judge
 from tests.modules.depth.fresh_lines import MIXED, SHORT, VARIED
 from tests.modules.depth.labelled_lines import HELD_OUT, LATER, TUNING
+from tests.modules.depth.things_in_talk import TASKS_IN_WORDS_OF_TALK
 from tests.modules.depth.unheard_lines import TASKS_BESIDE_COURTESIES, UNHEARD
 from tests.modules.depth.unseen_lines import UNSEEN, UNSEEN_LATER
 
@@ -49,6 +50,32 @@ def test_no_line_that_needs_a_tool_is_social() -> None:
     tasks += TASKS_BESIDE_COURTESIES
     assert len(tasks) >= 150
     assert [line for line in tasks if judge(line).depth == "social"] == []
+
+
+def test_a_thing_in_the_words_of_talk_is_a_task() -> None:
+    assert len(TASKS_IN_WORDS_OF_TALK) >= 400
+    assert [line for line in TASKS_IN_WORDS_OF_TALK if judge(line).depth == "social"] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("you're too kind", "that's too funny", "happy birthday to you", "have a lovely weekend"),
+        *("time for lunch", "off to bed now", "so tired today", "finally friday", "what a day"),
+        *("have the best day", "it's raining here", "hope you sleep well", "enjoy your coffee"),
+        *(
+            "我太开心了",
+            "今天太累了",
+            "生日快乐",
+            "下班了",
+            "祝你新年快乐",
+            "你真漂亮",
+        ),
+        *("今天心情真好", "好兄弟", "我很喜欢", "睡觉去了", "真是个好消息"),
+    ],
+)
+def test_talk_of_people_and_the_day_stays_social(line: str) -> None:
+    assert judge(line).depth == "social"
 
 
 def test_an_order_in_the_words_of_thanks_is_a_task() -> None:

@@ -49,6 +49,10 @@ news joke jokes words
 """What is drawn and written of: "cute cat"."""
 _PARTS = "it them him her that this these those everyone everybody everything all each both your"
 _CREATURES = "cat dog baby hero star sun angel wizard magician champion legend boss"
+_DAYS = """
+monday tuesday wednesday thursday friday saturday sunday january february april june july august
+september october november december noon midnight
+"""
 _TIMES = """
 day days week weekend evening night morning afternoon time one trip rest holiday holidays vacation
 lunch dinner break fun journey flight nap sleep
@@ -95,7 +99,7 @@ def _patterns() -> _Patterns:
             r"|.*(?:觉得|感觉|还是).*(?:的|更|比较|最).+|还是.+|.*(?:喜欢|爱了?)(?![你您了啊呀啦哦]).+"
         ),
         about_people=re.compile(
-            rf"[哇啊哦唉哎嗯嘿哈]?(?:今天|明天|今晚|刚才|终于|昨[天晚])?{_PERSON}(?!的)"
+            rf"[哇啊哦唉哎嗯嘿哈]?(?:今天|明天|今晚|刚才|终于|昨[天晚])?{_PERSON}(?!的|.*(?:周[一二三四五六日]|喝|出差))"
             r"|(?:今[天晚]|外面|最近)?(?:心情)?[真好太很可](?:冷|热|累|困|饿|忙|好)[啊呀了]?$"
             r"|(?:真是个?)?好(?:兄弟|哥们|朋友|老师|消息)[啊呀]?$|刚[才刚]在忙$|周末好好休息$"
         ),
@@ -136,7 +140,7 @@ def _is_too_much(said: list[str]) -> bool:
     if "too" not in said[:-1]:
         return False
     praised = said[said.index("too") + 1] in _words(_KINDLY)
-    if said[0] in _words(_SPEAKERS):
+    if said[0] in _words(_SPEAKERS) and (praised or said[0][0] in "iwy"):
         return not _words(_ACTS).isdisjoint(said)
     return not (praised and said[0] in ("that's", "that", "thats"))
 
@@ -154,7 +158,7 @@ def _orders_a_part(said: list[str]) -> bool:
 
 def _judges_one_of_some(said: list[str]) -> bool:
     """Return whether one of some things is liked better, or the reader did something to one."""
-    likes = said[0] == "i" and "one" in said and not _words(_COMPARED).isdisjoint(said)
+    likes = said[0] in ("i", "we") and "the" in said and not _words(_COMPARED).isdisjoint(said)
     is_one = said[0] in ("the", "that", "this") and "one" in said[1:4]
     pairs = zip(said, said[1:], strict=False)
     acts = said[0] in ("you", "you've") and any(
@@ -166,7 +170,8 @@ def _judges_one_of_some(said: list[str]) -> bool:
 def _is_about_people(said: list[str]) -> bool:
     first, second = said[0], said[1:2]
     if first in _words(_SPEAKERS):
-        return _words("thought wanted expected hoped imagined think").isdisjoint(said)
+        is_dated = not _words(_DAYS).isdisjoint(said) and second == ["have"]
+        return not is_dated and _words("thought wanted expected think better").isdisjoint(said)
     if first in ("it's", "its", "it", "this", "that", "that's"):
         return not _words(_WEATHER).isdisjoint(said) or second in (["time"], ["made"], ["went"])
     if first in _words(_MAY_BEGIN):

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 _ENGLISH = """
+thanks, lunch on friday | i love the sun better | we have lunch on friday | they are too fast
+i have lunch on friday with mom | they're too quick | he is too fast | thanks, the sun is too big
+i love the old one | you put the sun in the wrong place | it's the wizard | there's a star
 the star is too big | the rain is too quick | you made the sun too big | it feels too fast
 have the hero say hello | lunch on friday | weather for tomorrow | the snow is so fast
 the cat is pretty slow | the hero looks too small | the sun feels too bright
@@ -63,6 +66,7 @@ have a cat sleep in the house
 """.replace("\n", " | ").split(" | ")[1:-1]
 
 _CHINESE = """
+我周三开会 | 我们周五开会 | 我们周五吃饭 | 我喝奶茶
 太阳太大了 | 开会时间是周三 | 我觉得昨天的漂亮 | 我喜欢那个大的 | 天气 | 生日 | 老师 | 奶茶
 太阳太小了 | 雨下得太大了 | 天气太热了 | 蛋糕太大了 | 太阳太美了 | 朋友太多了 | 时间太早了
 咖啡太多 | 心情太差 | 标题太大了 | 太阳有点大 | 老师的时间是周三 | 开会是下午

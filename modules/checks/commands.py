@@ -50,7 +50,7 @@ _MAKE_FLAGS = re.compile(
 )
 _CHECKERS = re.compile(
     r"(?:(?:uv run|poetry run|pipenv run|pdm run|hatch run|bundle exec|npx|pnpm exec|yarn|bunx"
-    r"|time|timeout \d+\w?|xvfb-run)\s+(?:-\S+\s+)*)*"
+    r"|time|timeout \d+[a-z]?|xvfb-run)\s+(?:-\S+\s+)*)*"
     r"(?:python[\d.]*\s+(?:-\w\s+)*-m\s+(?:pytest|unittest|nose2|tox|nox|mypy|ruff|flake8|doctest)"
     r"|pytest|py\.test|tox|nox|mypy|pyright|ruff|flake8|pylint|eslint|tsc|jest|vitest|mocha|ava"
     r"|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:-\S+\s+)*(?:test|t|lint|check|typecheck|build)\b\S*"

@@ -17,6 +17,8 @@
                  Simple questions, in English and Chinese: they ask what is, and for no work.
 - social_lines   Lines that are wholly social: thanks, greetings, goodbyes, praise, in English and
                  Chinese.
+- talk_of_things Clauses in the words of talk that are about a thing, or name one: "the star is too
+                 big".
 - talk_words     Words of talk: of people, feelings, the day and the weather, in English and
                  Chinese.
 """

@@ -14,6 +14,7 @@ import unicodedata
 from functools import cache
 from typing import NamedTuple
 
+from modules.depth.talk_of_things import names_a_thing_in_chinese
 from modules.depth.talk_words import is_talk
 
 _PRAISED = (
@@ -94,7 +95,7 @@ _ASKS = (
 _MARK_ZH = (
     r"抱歉|不好意思|对不起|过意不去|没想到|多亏|有你真|有你在|了不起|不愧|不错|绝了|松了?一?口气|想要的|期待的"
     r"|[我咱](?:先)?(?:知道|明白|懂|了解)|(?:下班|收工|回家|睡觉?|休息|吃[饭中午晚早]饭?|午休|开会)(?:去|啦|了)"
-    r"|天气|下雨|下雪|好[冷热困累饿]|新年|节日|生日|周末|祝|恭喜|幸好|幸运|惊喜|惊艳|舒服|感动|放心|安心"
+    r"|好[冷热困累饿]|祝|恭喜|幸好|幸运|惊喜|惊艳|舒服|感动|放心|安心"
     r"|顺利|爽|过瘾|佩|敬|靠谱|没毛病|"
     r"谢|感激|辛苦|拜拜|再见|晚安|早安|[早中下晚][上午]?好|[你您大家]好|哈[喽啰罗]|嗨|厉害|棒|真牛|太牛"
     r"|赞|完美|满意|愉快|快乐|幸会|客气|佩服|贴心|给力|哈哈|嘻嘻|6{3}|开心|帮了?.{0,2}大忙|关照|指教"
@@ -161,7 +162,11 @@ class _Patterns(NamedTuple):
 
 @cache
 def _patterns() -> _Patterns:
-    tail = rf"(?: {_MUCH}| {_WHOM}| (?:for|to you|from|on|at|as)\b.*| {_ABOUT_PEOPLE}\b.*)*"
+    # each word in one way only: two ways for one would be tried in all their combinations
+    tail = (
+        rf"(?:(?! again) {_MUCH}| {_WHOM}| (?:for|to you|from|on|at|as)\b.*"
+        rf"| {_ABOUT_PEOPLE}\b.*)*"
+    )
     begins = rf"(?:(?:oh|ah|ok|okay|well|so|and|many|a million) )*{_MARK}"
     wish = (
         r"(?:have an?|enjoy (?:the|your)|happy) (?:[a-z]+ ){0,2}(?:days?|evening|night|morning"
@@ -215,7 +220,7 @@ def _has_mark(clause: str) -> bool | None:
         if patterns.marked.match(clause):
             return True
         return False if patterns.people.match(clause) else None
-    if patterns.asks_zh.search(clause):
+    if patterns.asks_zh.search(clause) or names_a_thing_in_chinese(clause):
         return None
     if patterns.marked_zh.match(clause):
         return True

@@ -57,6 +57,8 @@ _SAYS_SOMETHING = (
 _MAY_BE_A_PART = " all best better everything it now one that the these this those "
 """What a sentence of no verb begins with that names what is to be done: "the fast one"."""
 _WISHES = (["have", "a"], ["enjoy", "your"], ["see", "you"], ["see", "u"])
+_ENTRIES = (["lunch", "on"], ["coffee", "on"], ["lunch", "for"], ["coffee", "for"])
+"""What an entry of a calendar begins with."""
 _CLAUSE = re.compile(r"[,.!;:…()*~]+(?=\s|$)|\s[-–—]\s|\b(?:and|then)\b")
 _GO_ON_AFTER_THANKS = (
     r"for|so|a|very|much|lots|again|all|everyone|team|guys|man|bro|mate|anyway|to|indeed|kindly"
@@ -104,6 +106,6 @@ def _asks(clause: list[str]) -> bool:
         if word == "again" and not _is_in(_THANKS + " you ", before):
             return True
     rest = [word for word in clause if not _is_in(" oh ok okay so wow ", word)]
-    is_part = bool(rest) and _is_in(_MAY_BE_A_PART, rest[0])
+    is_part = bool(rest) and (_is_in(_MAY_BE_A_PART, rest[0]) or rest[:2] in _ENTRIES)
     says_something = any(_is_in(_SAYS_SOMETHING + " ever ", word) for word in clause)
     return is_part and not says_something

@@ -154,6 +154,8 @@ _WHOLE_THING = (
     r"|repo|repository|backend|frontend|site|website|product|platform|service|program)"
     r"|(?:all|every|each)(?: of)?(?: the| our)? (?:modules?|services?|packages?|components?))"
 )
+_TELLS = r"(?:summar|verif|notif|specif|identif|clarif|visuali|recogni)"
+"""What makes nothing into something, though it is called like what does."""
 _SMALL = r"(?!.*\b(?:function|method|line|script|loop|test|sentence|query|class|variable|file)\b)"
 _BIG_CHANGE = HintedPattern(
     r"\b(?:refactor|rewrite|restructure|reorgani[sz]e|redesign|re-?architect|overhaul|migrate|port|"
@@ -172,7 +174,8 @@ _BIG_CHANGE = HintedPattern(
     r"\b(?:move|switch|convert|port) (?:everything|all)\b.*\b(?:from|to|into)\b",
     r"\bmove (?:us|the (?:whole )?(?:app|project|site|service|database)) from\b",
     # to make a whole into something: what such verbs are called tells it, in both languages
-    rf"^{_SMALL}(?:please )?\w+(?:i[sz]e|ify)\b.*\b{_WHOLE_THING}\b",
+    rf"^{_SMALL}(?:please )?(?!{_TELLS})\w+(?:i[sz]e|ify)\b.*\b(?:{_WHOLE_THING}"
+    r"|(?:complete|whole|entire) (?:user interface|ui))\b",
     r"[把将].*(?:项目|应用|系统|服务|代码|网站|工程|仓库|平台)[^，。]{0,10}化$",
     r"(?:整[个站套]|全站|(?:所有|全部|每个).*从)"
     r"(?!.*(?:函数|方法|变量|文件|脚本|测试|按钮|颜色|搜索|查找|列出|统计|吗|什么))"
@@ -197,11 +200,11 @@ _BIG_CHANGE = HintedPattern(
     r"|优化)",
     r"[把将].*(?:代码|项目|系统|接口|模块|服务|页面|组件)[^一-鿿]?(?:全部|统统|通通|都)(?:改|换|转|迁|重)"
     r"(?!.*(?:一行|这段|颜色|大写|小写))",
-    r"(?:通盘|逐一|全盘|系统地?)(?:检查|审查|梳理|排查|清理|优化|改)|梳理.*(?:整个|整体|全部)",
+    r"(?:通盘|全盘|系统性?地|逐一(?=.*(?:所有|全部|每|各|整)))(?:检查|审查|梳理|排查|清理|优化|改)"
+    r"(?![这那]?[一两二三四五六七八九十几\d]+[个份条项])|梳理.*(?:整个|整体|全部)",
     r"\bturn\b.*\b(?:app|project|collection|scripts|prototype|code ?base|repo|repository"
     r"|notebooks)\b.* into (?:an? |the |our )?(?:[\w-]+ ){0,3}(?:library|package|service"
     r"|framework|product|platform)\b",
-    r"\b[a-z]+(?:i[sz]e|ify)\b.*\b(?:complete|whole|entire)\b",
     r"\b(?:complete|full|comprehensive) (?:[\w-]+ )?(?:test suite|suite of tests|test coverage"
     r"|documentation)\b.*\b(?:every|all|each|whole|entire)\b",
     r"[给为把对将](?:整个|所有|全部)(?:项目|应用|系统|服务|模块|代码|工程|仓库|网站|接口)"
@@ -215,16 +218,34 @@ _BIG_CHANGE = HintedPattern(
     "|convert|implement|plan|prepare|split|break|重|改写|改造|移植|整|所有|全|从零|从头|代码库"
     "|迁移|拆|大规模|彻底|都|统统|通通|通盘|逐一|全盘|系统|梳理|turn ",
 )
+_FAULT = (
+    r"(?:bugs?|faults?|crash\w*|leak\w*|fail\w*|errors?|exceptions?|hang(?:s|ing)?|hung|freez\w*"
+    r"|slow\w*|time-?outs?|times? out|timing out|corrupt\w*|lost|los(?:es|ing)|outages?"
+    r"|drop(?:s|ped|ping)|broken|break(?:s|ing)|restart(?:s|ing)|stuck|stall\w*|spik\w+|flak\w+|regressions?"
+    r"|problems?|issues?|wrong\w*|memory|why|50\d)"
+)
+_WORDING = r"(?:typos?|wordings?|spellings?|labels?|captions?|colou?rs?|error messages?)"
+_FAULT_ZH = (
+    r"(?:崩|慢|超时|泄漏|泄露|故障|出错|错误(?!提示|信息|文案)|异常|报错|失败|卡|挂|死锁|丢|抖|问题|原因"
+    r"|为什么|不稳|飙|宕|重启|bug)"
+)
 _HARD_FAULT = HintedPattern(
     r"(?=.*\b(?:find|figure|track|hunt|debug|diagnose|investigate|trace|fix|solve|get to)\b)"
     r"(?=.*(?:\b(?:intermittent\w*|sporadic\w*|occasional\w*|randomly|now and then|once in a while"
     r"|under load|deadlocks?|data races?|race conditions?|heisenbug|root cause"
-    r"|(?:in|on) production|for (?:days|weeks|months|years)|keeps? (?:growing|leaking"
-    r"|coming back))\b"
+    r"|keeps? (?:growing|leaking|coming back))\b"
     r"|memory leaks?.*\b(?:for good|across|long)\b))",
+    # where and since when something is say that it is hard only of a fault
+    r"(?=.*\b(?:find|figure|track|hunt|debug|diagnose|investigate|trace|fix|solve|get to)\b)"
+    r"(?=.*\b(?:(?:in|on) production|for (?:days|weeks|months|years))\b)"
+    rf"(?=.*\b{_FAULT}\b)(?!.*\b{_WORDING}\b)",
     r"(?=.*(?:找|查|排查|定位|调试|解决|修|诊断|追))"
     r"(?=.*(?:偶发|偶尔|间歇|时不时|随机出现|死锁|竞态|根因|根本原因"
-    r"|线上.*(?:泄漏|崩溃|故障)|生产环境|高并发|压力下|几[个天周]月?都?没))",
+    r"|线上.*(?:泄漏|崩溃|故障)"
+    r"|几(?:个月|个?星期|天|周|年)了?[都也还]?没有?(?:找[到出]|解决|修[好复]|查[到出清明]|定位"
+    r"|搞[定好]|头绪|结果)))",
+    rf"(?=.*(?:找|查|排查|定位|调试|解决|修|诊断|追))(?=.*(?:生产环境|高并发|压力下(?![降拉])))"
+    rf"(?=.*{_FAULT_ZH})",
     hints="intermit|sporad|occasion|random|now and then|once in a|under load|deadlock|race"
     "|heisenbug|root cause|production|for days|for weeks|for months|for years|growing|leak"
     "|coming back|偶|间歇|时不时|随机|死锁|竞态|根|线上|生产|并发|压力|几",

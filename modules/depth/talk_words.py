@@ -11,6 +11,12 @@ import re
 from functools import cache
 from itertools import pairwise
 
+from modules.depth.talk_of_things import (
+    is_about_people_in_chinese,
+    names_a_thing,
+    names_a_thing_in_chinese,
+)
+
 _FUNCTION_WORDS = """
 a an the this that these those my your our his her their its i you he she it we they me him us
 them am is are was were be been being 's 're have has had having did will gonna gotta wanna and or
@@ -132,6 +138,14 @@ _ABOUT_TALK_ZH = """
 喜欢 可爱 有趣 有意思 好玩 好笑 笑死 暖心 温暖 用心 耐心 细心 热心 聪明 机智 了不起 不愧 不错 没白
 没想到 我回来 我来了 回见 又见面 明天见 有缘
 """
+_THINGS_ZH = """
+天气 下雨 下雪 刮风 打雷 晴天 阴天 出太阳 太阳 彩虹 下班 上班 收工 回家 睡觉 去睡 休息 吃饭
+吃饭去 午饭 晚饭 早饭 午休 开会 喝咖啡 喝茶 喝杯 咖啡 奶茶 喝 放假 周末 假期 节日 生日 新年 过年
+春节 中秋 祝福 兄弟 哥们 朋友 老铁 大佬 大神 高手 天才 专家 老师 亲 救星 宝藏 好消息 好日子 好评
+旅途 身体 家人 孩子 老婆 老公 妈妈 爸爸 夜深 深夜 熬夜 通宵 加班 堵车 出差 旅游 旅行 散步 健身
+跑步 逛街 做饭 外卖 火锅 蛋糕 缘分 心情 热 冷 忙 稳 强 快 迅速 专业 高效 健康 平安
+"""
+"""Words of talk that name a thing: a clause of no others is talk where a person is its subject."""
 _MOST_SIGNS = 60
 """Characters of a clause that is looked at."""
 
@@ -160,9 +174,10 @@ def is_talk(clause: str) -> bool | None:
 def _is_english_talk(words: list[str]) -> bool | None:
     words = [_drawn_out().sub(r"\1", word) for word in words]
     known = _words(_FUNCTION_WORDS) | _words(_ABOUT_TALK) | _words(_BESIDE_TALK)
-    if not known.issuperset(words) or _may_ask(words):
+    told_by = _words(_ABOUT_TALK).intersection(words)
+    if not known.issuperset(words) or _may_ask(words) or names_a_thing(words, told_by):
         return None
-    if not _words(_ABOUT_TALK).isdisjoint(words) or _exclaims(words):
+    if told_by or _exclaims(words):
         return True
     about_people = not _words(_PEOPLE).isdisjoint(words) or _words(_FILLERS).issuperset(words)
     return False if about_people else None
@@ -218,7 +233,12 @@ def _wishes() -> frozenset[str]:
 
 def _is_chinese_talk(clause: str) -> bool | None:
     """Cut *clause* into known pieces from its beginning, whichever way leads to its end."""
-    about, pieces = _words(_ABOUT_TALK_ZH), _words(_PIECES_ZH)
+    if names_a_thing_in_chinese(clause):
+        return None
+    about = _words(_ABOUT_TALK_ZH)
+    pieces = _words(_PIECES_ZH)
+    if not is_about_people_in_chinese(clause):
+        about, pieces = about - _words(_THINGS_ZH), pieces | _words(_THINGS_ZH)
     reached: dict[int, bool] = {0: False}
     for start in range(len(clause)):
         if start not in reached:

@@ -14,7 +14,7 @@ _MAX_READ = 20_000
 """Characters of a reply that are looked at."""
 _MAX_SENTENCE = 240
 """Characters of a sentence beyond which it says more than one decision."""
-_CODE = re.compile(r"```.*?(?:```|\Z)|^(?: {4,}|\t|>).*$", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"```.*?(?:```|\Z)|^(?: {4,}|\t|>)[^\n]*$", re.DOTALL | re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?=\s|$|[一-鿿])|\n+")
 _MARKUP = re.compile(r"^(?:\s*(?:[-*+]|\d+[.)]|#+)\s+)+|\*\*|__")
 

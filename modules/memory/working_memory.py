@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from core.conversation.history import TurnRecord
 from core.conversation.messages import Assistant, Record, ToolResult, User
@@ -49,7 +50,7 @@ class WorkingMemory:
         ]
         return cls(
             goals[-_MOST_GOALS:],
-            list(dict.fromkeys(_decisions(own)))[-_MOST_DECISIONS:],
+            _newest_decisions(list(_decisions(own))),
             _open_questions(own)[-_MOST_QUESTIONS:],
         )
 
@@ -72,30 +73,52 @@ class WorkingMemory:
 
 def decided_by_person(records: Sequence[TurnRecord]) -> list[str]:
     """Return what the person decided in *records*, in words of their own, oldest first."""
-    return list(_decisions([record for _, record in records], is_all=False))
+    decisions = _decisions([record for _, record in records])
+    return [one.line for one in decisions if one.by == "words"]
 
 
-def _decisions(records: Sequence[Record], *, is_all: bool = True) -> Iterator[str]:
-    """Yield answers to questions and reasons against a call; where it *is_all* also how stops of a
-    deep task ended otherwise, and what the model says that it decided.
+class _Decision(NamedTuple):
+    """A decision: of the person, in *words* of their own or by a *deed*, or of the *model*."""
+
+    line: str
+    by: Literal["words", "deed", "model"]
+
+
+def _newest_decisions(decisions: Sequence[_Decision]) -> list[str]:
+    """Return the newest lines, oldest first: what the person decided before what the model did.
+
+    What was decided again stands where it was decided last.
+    """
+    kept: dict[str, int] = {}
+    newest_first = list(enumerate(decisions))[::-1]
+    for of_model in (False, True):
+        for place, one in newest_first:
+            if (one.by == "model") == of_model and len(kept) < _MOST_DECISIONS:
+                kept.setdefault(one.line, place)
+    return sorted(kept, key=kept.__getitem__)
+
+
+def _decisions(records: Sequence[Record]) -> Iterator[_Decision]:
+    """Yield answers to questions and reasons against a call, how stops of a deep task ended
+    otherwise, and what the model says that it decided.
     """
     asking = AskPerson.ask_person.__name__
     questions: dict[str, str] = {}  # some servers give the same id again
     for record in records:
         match record:
             case Assistant(text=reply, calls=calls):
-                yield from map(_first_line, find_decisions(reply) if is_all else ())
+                yield from (_Decision(_first_line(s), "model") for s in find_decisions(reply))
                 questions |= {c.id: _question(c.arguments) for c in calls if c.name == asking}
             case ToolResult(call_id=id_, name=name, text=text):
                 if name == asking and text.startswith(ANSWER_PREFIX):
                     answer = text.removeprefix(ANSWER_PREFIX)
-                    yield _first_line(f"{questions.get(id_, '')} → {answer}")
-                elif is_all and name == asking and _END_OF_A_STOP.match(text):
+                    yield _Decision(_first_line(f"{questions.get(id_, '')} → {answer}"), "words")
+                elif name == asking and _END_OF_A_STOP.match(text):
                     did = _SENTENCE_END.split(text)[0]
-                    yield _first_line(f"{questions.get(id_, '')} → {did}")
+                    yield _Decision(_first_line(f"{questions.get(id_, '')} → {did}"), "deed")
                 elif text.startswith(f"{DENIED_PREFIX}: "):
                     reason = text.removeprefix(f"{DENIED_PREFIX}: ")
-                    yield _first_line(f"{name} was refused: {reason}")
+                    yield _Decision(_first_line(f"{name} was refused: {reason}"), "words")
 
 
 def _question(arguments: str) -> str:

@@ -503,3 +503,9 @@ def test_a_run_that_is_cut_or_is_no_command_proves_nothing(
 def test_what_only_speaks_of_tests_is_told_from_what_claims_them() -> None:
     assert [one for one in CLAIMS_OF_TESTS if not claims_in(one)] == []
     assert [one for one in OF_TESTS if claims_in(one)] == []
+
+
+def test_no_claim_and_no_command_is_tried_in_ever_more_ways() -> None:
+    assert claims_in(f"通过{'1' * 60}x") == []
+    assert claims_in(f"通过{'全部 12 项' * 60}x") == []
+    assert not proves("timeout 10 " * 60 + "x")

@@ -7,9 +7,11 @@ import itertools
 
 import pytest
 
+from modules.depth.courtesy_shape import is_courteous
 from modules.depth.line_rules import OwnRule, judge
 from tests.modules.depth.fresh_lines import MIXED, SHORT, VARIED
 from tests.modules.depth.labelled_lines import HELD_OUT, LATER, TUNING
+from tests.modules.depth.things_in_talk import TASKS_IN_WORDS_OF_TALK
 from tests.modules.depth.unheard_lines import TASKS_BESIDE_COURTESIES, UNHEARD
 from tests.modules.depth.unseen_lines import UNSEEN, UNSEEN_LATER
 
@@ -48,6 +50,32 @@ def test_no_line_that_needs_a_tool_is_social() -> None:
     tasks += TASKS_BESIDE_COURTESIES
     assert len(tasks) >= 150
     assert [line for line in tasks if judge(line).depth == "social"] == []
+
+
+def test_a_thing_in_the_words_of_talk_is_a_task() -> None:
+    assert len(TASKS_IN_WORDS_OF_TALK) >= 400
+    assert [line for line in TASKS_IN_WORDS_OF_TALK if judge(line).depth == "social"] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("you're too kind", "that's too funny", "happy birthday to you", "have a lovely weekend"),
+        *("time for lunch", "off to bed now", "so tired today", "finally friday", "what a day"),
+        *("have the best day", "it's raining here", "hope you sleep well", "enjoy your coffee"),
+        *(
+            "我太开心了",
+            "今天太累了",
+            "生日快乐",
+            "下班了",
+            "祝你新年快乐",
+            "你真漂亮",
+        ),
+        *("今天心情真好", "好兄弟", "我很喜欢", "睡觉去了", "真是个好消息"),
+    ],
+)
+def test_talk_of_people_and_the_day_stays_social(line: str) -> None:
+    assert judge(line).depth == "social"
 
 
 def test_an_order_in_the_words_of_thanks_is_a_task() -> None:
@@ -172,3 +200,78 @@ def test_a_line_of_any_length_is_looked_at_in_little_time(line: str) -> None:
         "social",
         "brief",
     )
+
+
+def test_no_courtesy_is_tried_in_ever_more_ways() -> None:
+    assert not is_courteous(f"thanks{' again' * 60} zebra")
+
+
+def test_words_of_hard_work_in_a_small_task_do_not_make_it_deep() -> None:
+    lines = [
+        "summarize the whole README",
+        "verify that the output is complete",
+        "fix the typo on the page in production",
+        "find the file for weeks.py",
+        "查一下几个没用的文件",
+        "系统检查更新",
+        "逐一检查这两个文件",
+        "修改压力下降的提示",
+        "minify the entire stylesheet",
+        "notify me when the build is complete",
+        "specify the complete path here",
+        "resize the whole image",
+        "capitalize the whole title",
+        "verify the entire output against the golden file",
+        "simplify the whole condition",
+        "normalize the complete path",
+        "fix the wording of the button in production",
+        "find out which version runs in production",
+        "track the number of requests in production",
+        "fix the port in production settings",
+        'find where "for days" is computed',
+        "fix the label for weeks and months in the chart",
+        "find the config for months",
+        "查找几天没登录的用户",
+        "查询几个月都没登录的用户",
+        "修一下几个没对齐的按钮",
+        "查一下这几个没有注释的函数",
+        "系统优化提示的文字改一下",
+        "系统清理缓存的按钮在哪",
+        "逐一检查这三个函数的返回值",
+        "修改高并发设置的说明文字",
+        "查一下生产环境的端口",
+        "修改生产环境的配置文件名",
+        "找到压力下拉框的代码",
+        "查一下生产环境用的是哪个版本",
+        "run the system check",
+        "系统排查日志在哪个目录",
+        "summarize the whole project",
+        "identify the files of the whole system",
+    ]
+    assert [line for line in lines if judge(line).depth == "deep"] == []
+
+
+def test_what_is_done_to_a_whole_and_faults_that_are_hard_to_find_stay_deep() -> None:
+    lines = [
+        "modularize the whole code base",
+        "internationalize the complete user interface",
+        "containerize the entire backend",
+        "internationalize the whole app",
+        "find out why it crashes in production",
+        "figure out why the service slows down under load in production",
+        "fix the memory leak in production",
+        "debug the 500 error that only happens in production",
+        "I've been hunting this bug for days, find it",
+        "fix the bug we have had for weeks",
+        "系统地检查所有模块",
+        "系统性地排查内存问题",
+        "逐一检查每个模块",
+        "查一下这个几天都没找到的 bug",
+        "找了几个月没找到原因,查一下",
+        "帮我查这个 bug,几周都没解决",
+        "排查生产环境的崩溃",
+        "定位压力下的超时",
+        "修复高并发下的错误",
+        "查一下线上偶发的故障",
+    ]
+    assert [line for line in lines if judge(line).depth != "deep"] == []

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
 
+import pytest
+
 from core.cards import TableCard
-from core.conversation.messages import Assistant
+from core.conversation.messages import Assistant, Record, ToolCall, ToolResult
+from core.conversation.result_texts import DENIED_PREFIX
 from core.events import CommandAnswered, Informed, Reply
+from modules.ask_person import ANSWER_PREFIX
 from modules.memory.own_decisions import find_decisions
 from modules.memory.working_memory import MAX_LINES, WorkingMemory
 from tests.assembly import AssembledTerminal, assembled_terminal
@@ -108,6 +113,40 @@ def test_what_the_model_decided_is_told_from_what_it_offers_or_does() -> None:
     ]
     assert list(find_decisions("\n".join(decided))) == decided
     assert find_decisions("\n".join(others)) == ()
+
+
+@pytest.mark.parametrize("aside", ["> It said: no.", "    - indented", "\tcode = 1"])
+def test_what_stands_after_a_quoted_or_indented_line_is_read(aside: str) -> None:
+    decision = "I decided to keep the old endpoint."
+    assert find_decisions(f"Now.\n{aside}\n{decision}") == (decision,)
+
+
+def answered(question: str, answer: str) -> list[Record]:
+    call = ToolCall("1", "ask_person", json.dumps({"question": question}))
+    return [
+        Assistant("", calls=(call,)),
+        ToolResult("1", "ask_person", f"{ANSWER_PREFIX}{answer}"),
+    ]
+
+
+def test_what_the_person_decided_is_not_pushed_out_by_what_the_model_says() -> None:
+    said = Assistant("\n".join(f"I decided on table {n}." for n in range(40)))
+    refused = ToolResult("2", "delete_file", f"{DENIED_PREFIX}: it is needed")
+    records = [*answered("Which database?", "PostgreSQL"), refused, said]
+    decisions = WorkingMemory.of([(1, record) for record in records]).decisions
+    assert decisions == [
+        "Which database? → PostgreSQL",
+        "delete_file was refused: it is needed",
+        *(f"I decided on table {n}." for n in range(30, 40)),
+    ]
+
+
+def test_what_is_decided_again_counts_as_new() -> None:
+    answers = ["first", *map(str, range(11)), "first", "last"]
+    records = [record for one in answers for record in answered("Which?", one)]
+    decisions = WorkingMemory.of([(1, record) for record in records]).decisions
+    kept_answers = [*map(str, range(1, 11)), "first", "last"]
+    assert decisions == [f"Which? → {one}" for one in kept_answers]
 
 
 def test_a_long_answer_is_looked_through_in_a_time_that_grows_with_its_length_only() -> None:

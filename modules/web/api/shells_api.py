@@ -18,7 +18,7 @@ _Text = Annotated[str, Bounds(1, 16_384)]
 class ShellsApi:
     """Answers for *shells*; a page is named by the id of its connection.
 
-    *is_connected* tells of a page whether it is there, or is about to `leave`.
+    *is_connected* tells whether a page is there: no longer so once `leave` is called for it.
     """
 
     def __init__(self, shells: Shells, is_connected: Callable[[str], bool]) -> None:

@@ -429,7 +429,7 @@ def test_no_other_origin_nor_who_has_no_key_gets_one(served: RunningServer) -> N
 def test_nothing_of_it_is_on_the_disk(served: RunningServer) -> None:
     with served.page() as page:
         window = open_window(page)
-        window.type("echo se''cretword; read -rs word; echo ta''ken\n")
+        window.type("stty -echo; echo se''cretword; read -r word; echo ta''ken\n")
         window.wait_for_text("secretword")
         window.type("hunter2hunter2\n")
         window.wait_for_text("taken")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from utils.waiting import Stop
 Place = Literal["sandbox", "outside"]
 Message = dict[str, Any]
 Deliver = Callable[[str, Message], None]
-"""Sends a page, named by its id, a message about a shell; in the order of the calls."""
+"""Sends a page, named by its id, a message about a shell, as JSON; in the order of the calls."""
 Run = Callable[[Stop, Background], Generator[str, None, Result]]
 """Runs the program of a shell until it has ended, or the stop is set."""
 
@@ -187,7 +188,9 @@ class Shell:
         data = self._output.read(viewer.sent, _PACKET_BYTES)
         viewer.sent += len(data)
         viewer.packets.append(viewer.sent)
-        self._deliver(page, {**message, "at": viewer.sent, "data": modes + data})
+        # As text: bytes would travel as a second packet, and another may come between the two.
+        text = b64encode(modes + data).decode("ascii")
+        self._deliver(page, {**message, "at": viewer.sent, "data": text})
 
     def _ending(self) -> Message:
         result = self._result
@@ -239,9 +242,13 @@ class Shell:
         except BrokenPipeError:  # it is not there yet, or not any more
             return None
 
-    def end(self) -> None:
-        """Kill it with all that it has started, and wait until nothing of it is alive."""
+    def stop(self) -> None:
+        """Begin to kill it with all that it has started; see `end`."""
         self._stop.set()
         with self._room:
             self._room.notify_all()
+
+    def end(self) -> None:
+        """Kill it with all that it has started, and wait until nothing of it is alive."""
+        self.stop()
         self._ended.wait()

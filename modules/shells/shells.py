@@ -102,12 +102,14 @@ class Shells:
             self._on_change()
 
     def close(self) -> None:
-        """End all shells; no other is opened from now on."""
+        """End all shells, all at the same time; no other is opened from now on."""
         with self._lock:
             self._is_closed = True
             shells, self._shells = list(self._shells.values()), {}
             for number in list(self._timers):
                 self._stop_waiting(number)
+        for shell in shells:
+            shell.stop()
         for shell in shells:
             shell.end()
 

@@ -180,6 +180,7 @@ class WebServer:
     def _make_app(self, bind_address: BindAddress) -> None:
         config, event_bus = self._config, self._event_bus
         api = SessionApi(self.registry, event_bus)
+        shells_api = self._make_shells()
         self.app = make_app(
             self._routes(api),
             self._loop,
@@ -211,7 +212,7 @@ class WebServer:
             api,
             self._watcher,
             self._config.log.log,
-            self._make_shells(),
+            shells_api,
         )
         event_bus.connect(self._socketio.emit, sockets.drop_slow)
         self._wsgi_app = SecurityMiddleware(
@@ -238,7 +239,7 @@ class WebServer:
 
         shells = Shells(runner, self._config.shell_environment, deliver, tell_list)
         self._shells = shells
-        return ShellsApi(shells)
+        return ShellsApi(shells, lambda page: self._socketio.server.manager.is_connected(page, "/"))
 
     def _routes(self, api: SessionApi) -> list[Route]:
         config = self._config
@@ -251,7 +252,7 @@ class WebServer:
             is_practice=config.is_practice,
             url=self.url,
             port=self.port,
-            has_terminals=config.shell_environment is not None,
+            has_terminals=self._shells is not None,
         )
         commands, tools = self._first_terminal.commands, self._first_terminal.tools
         sessions = SessionsApi(

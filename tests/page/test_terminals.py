@@ -199,6 +199,74 @@ def test_lines_are_pasted_as_such_or_after_a_question(served: ServedPage) -> Non
     assert not list(served.project.glob("one*"))
 
 
+def test_a_bare_return_is_the_end_of_a_pasted_line(served: ServedPage) -> None:
+    page = open_page(served)
+    open_terminal(page)
+    type_line(page, "clear; echo rea''dy; cat")  # which cannot tell a paste
+    expect(screen(page)).to_contain_text("ready")
+    keyboard(page).evaluate("""field => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", "touch one\\rtouch two\\r\\ntouch three\\r");
+        field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    }""")
+    expect(page.get_by_role("alertdialog")).to_contain_text("Paste 3 lines?")
+
+
+# A view in the page whose messages the test makes up: `send` gives it output, `drawn` waits until
+# that is drawn up to a place, and `said` has what it told the server.
+MADE_UP_VIEW = """
+    const { TerminalView } = await import("/static/js/terminal/terminal_view.js");
+    const said = { type: [], drawn: [] };
+    let note = () => {};
+    const say = (name, fields) => {
+        said[name]?.push(fields.text ?? fields.at);
+        note();
+        return { ok: true };
+    };
+    let shown;
+    const app = { emit: (_, text) => (shown = text) };
+    const terminals = { app, tell: say, ask: async (name, fields) => say(name, fields) };
+    const view = new TerminalView(terminals, { terminal: 1, place: "outside", running: true });
+    document.body.append(view.element);
+    await view.shown();
+    view.focus();
+    const send = (text, at, more) => view.take({ terminal: 1, data: btoa(text), at, ...more });
+    const drawn = (at) => new Promise((resolve) => {
+        note = () => said.drawn.includes(at) && resolve();
+        note();
+    });
+"""
+
+
+def test_what_is_still_to_be_drawn_comes_before_the_empty_screen(served: ServedPage) -> None:
+    page = open_page(served)
+    shown, drawn = page.evaluate(f"""async () => {{
+        {MADE_UP_VIEW}
+        send("old\\r\\n", 5, {{ fresh: true, until: 5 }});
+        send("older\\r\\n", 12);
+        send("new\\r\\n", 17, {{ fresh: true, until: 17 }});
+        await drawn(17);
+        view.send();
+        return [shown, said.drawn];
+    }}""")
+    assert shown == "```text\nnew\n```\n"
+    assert drawn == [17]  # the server is told of what it sent last only
+
+
+def test_what_is_drawn_again_asks_nothing(served: ServedPage) -> None:
+    page = open_page(served)
+    typed = page.evaluate(f"""async () => {{
+        {MADE_UP_VIEW}
+        send("before\\r\\n", 8, {{ fresh: true, until: 8 }});
+        await drawn(8);
+        send("\\x1b[6n\\x1b[c\\r\\n\\n", 8, {{ fresh: true, until: 8 }});
+        send("\\x1b[6n", 12);
+        await drawn(12);
+        return said.type;
+    }}""")
+    assert typed == ["\x1b[3;1R"]
+
+
 def test_a_flood_leaves_the_page_in_order_and_ends_by_a_key(served: ServedPage) -> None:
     page = open_page(served)
     open_terminal(page)

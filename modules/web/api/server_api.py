@@ -61,7 +61,7 @@ class ServerApi:
             "practice": "Whether the built-in practice model answers.",
             "model": "The name of the model.",
             "port": "Where this is served.",
-            "terminals?": "Whether pages may open a shell; see docs/web.md.",
+            "terminals?": "Whether pages may open a shell; see docs/terminal.md.",
             "sessions": "How many are open, and how many are running.",
             "tools": "By name, what to know of the tools of the model to show their calls.",
             "limits": "Characters of a message; bytes of a text, an upload, a preview, a picture.",

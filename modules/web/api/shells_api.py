@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from modules.shells.launch import Size
@@ -15,10 +16,14 @@ _Text = Annotated[str, Bounds(1, 16_384)]
 
 
 class ShellsApi:
-    """Answers for *shells*; a page is named by the id of its connection."""
+    """Answers for *shells*; a page is named by the id of its connection.
 
-    def __init__(self, shells: Shells) -> None:
+    *is_connected* tells whether a page is there: no longer so once `leave` is called for it.
+    """
+
+    def __init__(self, shells: Shells, is_connected: Callable[[str], bool]) -> None:
         self._shells = shells
+        self._is_connected = is_connected
 
     def terminals(self) -> Json:
         """Return the list of them."""
@@ -31,6 +36,8 @@ class ShellsApi:
         """Send *page* what is kept of the output, and from now on what comes."""
         shell = self._shells.find(terminal)
         shell.show(page)
+        if not self._is_connected(page):  # it may have gone, and `leave` been called, before
+            shell.hide(page)
         return shell.row()
 
     def drawn(self, page: str, terminal: int, at: int) -> Json:

@@ -28,6 +28,11 @@ class ThreadSafeManager(Manager):  # type: ignore[misc]
         with self._lock:
             return super().connect(sid, namespace)
 
+    def is_connected(self, sid: str, namespace: str) -> bool:
+        with self._lock:
+            connected: bool = super().is_connected(sid, namespace)
+            return connected
+
     def pre_disconnect(self, sid: str, namespace: str) -> Any:
         with self._lock:
             return super().pre_disconnect(sid, namespace)

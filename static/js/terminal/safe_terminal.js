@@ -8,6 +8,7 @@ import { t } from "../i18n/translate.js";
 
 const SCROLLBACK = 5_000; // lines
 const FONT_SIZE = 13; // px
+const LINE_END = /\r\n?/g;
 const NOT_TYPED = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]/g;
 
 let loading;
@@ -77,7 +78,8 @@ function refuseQuestions({ parser }, mayAnswer) {
 async function paste(term, event) {
   event.preventDefault();
   event.stopPropagation();
-  const text = (event.clipboardData?.getData("text/plain") ?? "").replace(NOT_TYPED, "");
+  const given = event.clipboardData?.getData("text/plain") ?? "";
+  const text = given.replace(LINE_END, "\n").replace(NOT_TYPED, ""); // either ends a line as Enter does
   const n = text.trim().split("\n").length;
   const question =
     n === 1

@@ -28,6 +28,9 @@ export const PLACES = {
   }),
 };
 
+/** The bytes that are *text* in base64. */
+const bytesOf = (text) => Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0));
+
 export class TerminalView {
   /** @type {{term: any, fit: any, leave: () => void} | null} */
   #made = null;
@@ -36,6 +39,7 @@ export class TerminalView {
   #isEnded = false;
   #replayEnd = 0; // the place in the output up to which it was written before we looked
   #at = 0;
+  #replays = 0; // how often the output came anew
   #typed = "";
   #isTyping = false;
   #wantsFocus = false;
@@ -135,13 +139,21 @@ export class TerminalView {
 
   #write(term, { data, at, fresh, until }) {
     if (fresh) {
-      term.reset();
-      this.#replayEnd = until;
+      this.#replays += 1;
+      term.write("", () => this.#begin(term, until)); // after what is still to be drawn
     }
-    term.write(new Uint8Array(data), () => {
+    const replay = this.#replays;
+    term.write(bytesOf(data), () => {
       this.#at = at;
-      this.terminals.tell("drawn", { terminal: this.number, at });
+      if (replay === this.#replays) this.terminals.tell("drawn", { terminal: this.number, at });
     });
+  }
+
+  /** Begins with an empty screen; the output up to *replayEnd* is drawn again. */
+  #begin(term, replayEnd) {
+    term.reset();
+    this.#at = 0;
+    this.#replayEnd = replayEnd;
   }
 
   #ended({ ended, code, why, notes }) {

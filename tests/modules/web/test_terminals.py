@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from base64 import b64decode
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,12 @@ from modules.shells import shells as shells_module
 from modules.storage.data_folder import DataFolder
 from modules.terminal_ops import TerminalOps
 from tests.modules.sandbox.sandbox_home import children_of, late, wait_until
-from tests.modules.web.serving import TIMEOUT_SECONDS, Page, RunningServer
+from tests.modules.web.serving import (
+    TIMEOUT_SECONDS,
+    OrderedEngineClient,
+    Page,
+    RunningServer,
+)
 from utils.waiting import Stop
 
 Serve = Callable[..., AbstractContextManager[RunningServer]]
@@ -61,7 +67,8 @@ class Window:
         with self._news:
             if "data" in message:
                 self.fresh += "fresh" in message
-                self.data = message["data"] if "fresh" in message else self.data + message["data"]
+                data = b64decode(message["data"], validate=True)
+                self.data = data if "fresh" in message else self.data + data
                 self.at = message["at"]
                 if not self.is_slow:
                     self.draw()
@@ -160,7 +167,7 @@ def test_an_endless_output_waits_for_the_page_and_ends_by_a_key(served: RunningS
         window.is_slow = False
         window.draw()
         window.wait_for_text("done")
-        assert window.data.count(b"y\r\n") >= 1_400_000  # nothing of it was lost on the way
+        assert window.data.count(b"y\r\n") == 1_500_000  # nothing of it was lost on the way
         window.type("yes\n")
         window.wait_for(lambda: len(window.data) > 9_000_000)
         window.type("\x03")
@@ -292,10 +299,79 @@ def test_a_page_cannot_speak_for_another(served: RunningServer) -> None:
         window = open_window(first)
         window.wait_for(lambda: bool(window.data))
         sid = first.client.get_sid()
-        second.call("terminal-drawn", page=sid, terminal=window.number, at=10**9)
+        assert second.call("terminal-show", page=sid, terminal=window.number)["ok"]
         shells = served.server._shells
         assert shells is not None
-        assert list(shells.find(window.number)._viewers) == [sid]
+        viewers = shells.find(window.number)._viewers
+        assert list(viewers) == [sid, second.client.get_sid()]
+
+
+def test_output_is_one_packet_that_nothing_can_tear_apart(
+    served: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packets: list[object] = []
+    trigger = OrderedEngineClient._trigger_event
+
+    def told(client: OrderedEngineClient, event: str, *given: Any, **options: Any) -> Any:
+        packets.extend(given[:1] if event == "message" else ())
+        return trigger(client, event, *given, **options)
+
+    monkeypatch.setattr(OrderedEngineClient, "_trigger_event", told)
+    with served.page() as page:
+        window = open_window(page)
+        window.wait_for(lambda: bool(window.data))
+        assert not [packet for packet in packets if isinstance(packet, bytes)]
+
+
+def test_a_page_that_goes_while_it_is_shown_one_is_forgotten(
+    served: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_asking, has_left, is_shown = threading.Event(), threading.Event(), threading.Event()
+    show, leave = shell_module.Shell.show, shells_module.Shells.leave
+
+    def late_show(shell: shell_module.Shell, page: str) -> None:
+        is_asking.set()
+        assert has_left.wait(TIMEOUT_SECONDS)
+        show(shell, page)
+        is_shown.set()
+
+    def left(shells: shells_module.Shells, page: str) -> None:
+        leave(shells, page)
+        has_left.set()
+
+    monkeypatch.setattr(shell_module.Shell, "show", late_show)
+    monkeypatch.setattr(shells_module.Shells, "leave", left)
+    with served.page() as page:
+        number = page.call("terminal-open", place="outside", lines=24, columns=80)["terminal"]
+        page.client.emit("terminal-show", {"terminal": number})
+        assert is_asking.wait(TIMEOUT_SECONDS)
+    shells = served.server._shells
+    assert shells is not None
+    assert is_shown.wait(TIMEOUT_SECONDS)
+    assert wait_until(lambda: not shells.find(number).is_watched)
+
+
+def test_all_are_told_to_end_before_one_is_waited_for(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    have_ended, run_outside = threading.Barrier(2, timeout=TIMEOUT_SECONDS), Sandbox.run_outside
+
+    def run_together(*arguments: Any) -> Generator[str, None, Any]:
+        result = yield from run_outside(*arguments)
+        with suppress(threading.BrokenBarrierError):
+            have_ended.wait()
+        return result
+
+    monkeypatch.setattr(Sandbox, "run_outside", run_together)
+    with (
+        serve(make_features=make_features, shell_environment=ENVIRONMENT) as served,
+        served.page() as page,
+    ):
+        for _ in range(2):
+            window = open_window(page)
+            window.type("echo st''arted\n")
+            window.wait_for_text("started")
+    assert not have_ended.broken
 
 
 def test_without_the_setting_there_is_nothing(serve: Serve) -> None:
@@ -310,6 +386,12 @@ def test_without_the_setting_there_is_nothing(serve: Serve) -> None:
         )
         page.call("watch", folders=[], files=[])  # answered later than what came before
         assert answers == []
+
+
+def test_where_no_shell_can_run_none_is_promised(serve: Serve) -> None:
+    with serve(shell_environment=ENVIRONMENT) as served:
+        assert served.server._shells is None
+        assert "terminals" not in served.ask("GET", "/api/status").json
 
 
 def test_with_it_the_page_is_told(served: RunningServer) -> None:
@@ -347,7 +429,7 @@ def test_no_other_origin_nor_who_has_no_key_gets_one(served: RunningServer) -> N
 def test_nothing_of_it_is_on_the_disk(served: RunningServer) -> None:
     with served.page() as page:
         window = open_window(page)
-        window.type("echo se''cretword; read -rs word; echo ta''ken\n")
+        window.type("stty -echo; echo se''cretword; read -r word; echo ta''ken\n")
         window.wait_for_text("secretword")
         window.type("hunter2hunter2\n")
         window.wait_for_text("taken")

@@ -62,6 +62,7 @@ from core.loop.depth import STANDARD, Route
 from core.redaction import map_strings
 from core.tools import Risk, RunningTool, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
+from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from core.events import Informed
@@ -252,9 +253,9 @@ class FeatureSet:
             return one.run_hooks(event, tool, arguments, result, is_read_only=is_read_only)
         return HookVerdict()
 
-    def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
+    def confirm_after(self, tool: Tool, call_id: str, stop: Stop) -> PostRunConfirmation | None:
         """Return what the person must decide about a call that is over."""
-        doubts = (one.confirm_after(tool, call_id) for one in self._confirming)
+        doubts = (one.confirm_after(tool, call_id, stop) for one in self._confirming)
         return next((doubt for doubt in doubts if doubt), None)
 
     def on_files_changed(self, changes: Sequence[Change]) -> None:

@@ -30,6 +30,7 @@ from core.feature import (
 from core.tools import Outcome, RunningTool, Tool
 from utils.i18n import Phrase, Text
 from utils.llm.completion import Usage
+from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from core.events import Informed
@@ -290,8 +291,11 @@ class RecordsPerson(ABC):
 
 class ConfirmsCalls(ABC):
     @abstractmethod
-    def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
-        """Return what is to be decided about a call that is over before anything goes on."""
+    def confirm_after(self, tool: Tool, call_id: str, stop: Stop) -> PostRunConfirmation | None:
+        """Return what is to be decided about a call that is over before anything goes on.
+
+        What takes long is left out from *stop* on.
+        """
 
 
 class FollowsFiles(ABC):

@@ -15,6 +15,7 @@ from core.tools import Risk, Tool
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 from utils.text.lines import first_names
+from utils.waiting import Stop
 
 ALWAYS_ASK_ABOVE = 20
 """More deleted files than these are always asked about."""
@@ -35,7 +36,7 @@ class Undo(Protocol):
     def lost_files(self) -> Sequence[str]:
         """Return the files that the last call deleted and no checkpoint holds."""
 
-    def overwritten_files(self) -> Sequence[str]:
+    def overwritten_files(self, stop: Stop) -> Sequence[str]:
         """Return those in the place of which it put others, or other content."""
 
     def undo_call(self, call_id: str) -> bool:
@@ -53,11 +54,11 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         self._undo = undo
         self._files = files
 
-    def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
+    def confirm_after(self, tool: Tool, call_id: str, stop: Stop) -> PostRunConfirmation | None:
         if tool.risk is not Risk.RUN:
             return None
         changes = self._undo.changes_of(call_id)
-        why = self._loss_of_much(changes) or self._loss_for_good(changes)
+        why = self._loss_of_much(changes) or self._loss_for_good(changes, stop)
         if why is None:
             return None
         tree = tree_of(changes, lambda change: self._undo.size_of(call_id, change))
@@ -78,11 +79,11 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
             all=files_before,
         )
 
-    def _loss_for_good(self, changes: Sequence[Change]) -> Phrase | None:
+    def _loss_for_good(self, changes: Sequence[Change], stop: Stop) -> Phrase | None:
         """Return what could not be brought back later, None where there is no such thing."""
         if not changes:
             return None
-        lost, overwritten = self._undo.lost_files(), self._undo.overwritten_files()
+        lost, overwritten = self._undo.lost_files(), self._undo.overwritten_files(stop)
         if overwritten:
             return phrase(
                 "It overwrote or deleted files that no checkpoint holds: {names}. Undo cannot "

@@ -18,6 +18,7 @@ from core.tools import Outcome, Risk, ToolError, tool
 from modules.outputs import Outputs
 from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, Text, phrase
+from utils.text.sentences import unended
 from utils.waiting import Stop, interruptible
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def _detail(response: Response) -> str:
         detail = detail.get("error", "")
     if isinstance(detail, list):
         detail = "; ".join(str(part.get("msg", part)) for part in _only_dicts(detail))
-    return " ".join(str(detail).split())[:300]
+    return unended(" ".join(str(detail).split())[:300])
 
 
 def _failure_message(status: int, detail: str) -> Phrase:
@@ -292,7 +293,7 @@ def _unreadable_message() -> Phrase:
 def _unread_page_message(url: str, response: Mapping[str, Any]) -> Phrase:
     """Say why the page *url* has no text: a failed page is a success over HTTP."""
     for failed in _only_dicts(response.get("failed_results")):
-        why = " ".join(str(failed.get("error", "")).split())[:300]
+        why = unended(" ".join(str(failed.get("error", "")).split())[:300])
         return phrase("The page {url} could not be read: {why}. Try another.", url=url, why=why)
     return phrase("The page {url} has no text that can be read. Try another.", url=url)
 

@@ -325,7 +325,7 @@ def _finish_call(
     try:
         context.after_call(tool, call_id)
         asks_nothing = context.approval.mode == "all"
-        confirmation = context.features.confirm_after(tool, call_id)
+        confirmation = context.features.confirm_after(tool, call_id, context.stop)
         if confirmation and not (asks_nothing and confirmation.kind == "loss"):
             question = ApprovalAsked(
                 *(call_id, tool.name, confirmation.kind),

@@ -202,9 +202,11 @@ class OnefoldAgent:
         # It waits here and not in a thread: of these there are few, and others need them.
         await self._closed(session_id)
         session = self.sessions.begin_close(session_id)
-        if session.answered:
-            await asyncio.wait([asyncio.wrap_future(session.answered)], timeout=_CLOSE_SECONDS)
-        await self._in_thread(lambda: self.sessions.end_close(session))
+        try:
+            if session.answered:
+                await asyncio.wait([asyncio.wrap_future(session.answered)], timeout=_CLOSE_SECONDS)
+        finally:  # also when nobody wants the answer any more: others wait for its end
+            await asyncio.shield(self._in_thread(lambda: self.sessions.end_close(session)))
         return CloseSessionResponse()
 
     # --- a session -------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.pictures import Picture, PictureGone, ReadPicture
 from utils.text.clean import clean
+from utils.text.sentences import ended_phrase
 
 Update = Any
 """One of the update models of `acp.schema`."""
@@ -104,7 +105,7 @@ class Updates:
                 if text := clean(text):
                     yield update_agent_thought_text(text)
             case Retrying(reason):
-                yield self.notice(phrase("{why} Restarting the reply.", why=reason))
+                yield self.notice(phrase("{why} Restarting the reply.", why=ended_phrase(reason)))
             case Warned(what) | Informed(what) | Waiting(what):
                 yield self.notice(what)
             case ToolStarted():

@@ -34,6 +34,7 @@ from modules.mcp_client.tokens import TokenFile
 from modules.mcp_client.transports import HttpTransport, ProgramTransport
 from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
+from utils.text.sentences import unended
 
 Result = TypeVar("Result")
 State = Literal["off", "starting", "running", "failed"]
@@ -185,7 +186,7 @@ class Connection:
             return phrase("it did not answer in time")
         if isinstance(error, ServerFailed):
             return error.message
-        said = visible(" ".join(str(error).split()))[:_MAX_SAID]
+        said = unended(visible(" ".join(str(error).split()))[:_MAX_SAID])
         return phrase("{said}", said=said or type(error).__name__)
 
     def _is_unseen(self, said: str) -> bool:
@@ -278,7 +279,7 @@ class Connection:
             if self._config.url and error.error.code not in _REFUSALS:
                 raise ServerFailed(self._reason(error)) from error  # maybe it knows us no more
             said = visible(" ".join(error.error.message.split()))[:_MAX_SAID]
-            raise RequestRefused(phrase("it refuses: {said}", said=said.rstrip("."))) from error
+            raise RequestRefused(phrase("it refuses: {said}", said=unended(said))) from error
         except (ValidationError, RuntimeError, httpx2.HTTPError, BaseExceptionGroup) as error:
             first = _first(error) if isinstance(error, BaseExceptionGroup) else error
             raise ServerFailed(self._reason(first)) from error

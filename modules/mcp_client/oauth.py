@@ -30,6 +30,7 @@ from modules.mcp_client.redirect_listener import RedirectListener
 from modules.mcp_client.tokens import TokenFile
 from utils.i18n import phrase
 from utils.text.clean import visible
+from utils.text.sentences import unended
 
 Model = TypeVar("Model", bound=BaseModel)
 SIGN_IN_SECONDS = 300.0
@@ -163,7 +164,7 @@ class SignIn:
         except TimeoutError:
             raise ServerFailed(phrase("the sign-in timed out")) from None
         except (OAuthFlowError, ValidationError, httpx2.HTTPError, OSError) as error:
-            said = visible(" ".join(str(error).split()))[:_MAX_SAID]
+            said = unended(visible(" ".join(str(error).split()))[:_MAX_SAID])
             raise ServerFailed(phrase("{said}", said=said or type(error).__name__)) from None
 
     async def _sign_in(self, listener: RedirectListener) -> None:

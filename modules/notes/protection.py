@@ -16,6 +16,7 @@ from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 from utils.text.line_diff import LineChange, line_changes
 from utils.text.lines import lines_of
+from utils.waiting import Stop
 
 
 class Undo(Protocol):
@@ -64,7 +65,12 @@ class Protection(Feature, RecordsCalls, ConfirmsCalls):
     def after_call(self, call_id: str, turn: int) -> None:
         """Leave it to `confirm_after`."""
 
-    def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:  # noqa: ARG002
+    def confirm_after(
+        self,
+        tool: Tool,  # noqa: ARG002
+        call_id: str,
+        stop: Stop,  # noqa: ARG002
+    ) -> PostRunConfirmation | None:
         notes, self._notes_before = self._notes_before, {}
         if not notes:
             return None

@@ -47,6 +47,7 @@ from modules.sandbox.types import (
     TierName,
 )
 from utils.i18n import Phrase, UserError, phrase
+from utils.text.sentences import unended
 from utils.waiting import Stop
 
 __all__ = [
@@ -450,14 +451,14 @@ class Sandbox:
             if (message := str(failure)).startswith("bwrap: execvp "):
                 message = message.removeprefix("bwrap: execvp ")
                 raise UserError(
-                    phrase("The program could not be started: {said}.", said=message[:300])
+                    phrase("The program could not be started: {said}.", said=unended(message[:300]))
                 ) from failure
             self._self_test.forget()
             raise UserError(
                 phrase(
                     "The sandbox did not start, and nothing was run: {said}. Start Onefold again "
                     "to have it look for another way.",
-                    said=str(failure)[:300] or "?",
+                    said=unended(str(failure)[:300]) or "?",
                 )
             ) from failure
         except Unkillable as failure:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.loop.turn import drive
 from modules.checkpoints.undo import held_files
+from modules.checkpoints.undo.held_files import HeldFiles
 from modules.files import kernel
+from modules.files.project import Project
 from modules.mass_deletion import tree_of
 from tests.assembly import SETTINGS, assembled_terminal
 from tests.modules.sandbox.sandbox_home import wait_for_prewarmed
 from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import phrase
+from utils.waiting import Stop
 
 CLEAR = "import shutil, os\nshutil.rmtree('data'); open('new', 'w').close()"
 
@@ -274,6 +278,62 @@ def test_what_a_run_moves_or_adds_to_is_not_asked_about(tmp_path: Path, command:
         events: list[Event] = []
         drive(made.terminal.run_line("go"), events.append)
         assert not any(map(is_question, events))
+
+
+@pytest.mark.parametrize("name", ["written to", "emptied", "replaced"])
+@pytest.mark.parametrize("harmless", ["echo more >> huge", "touch -d @3 huge"])
+def test_what_was_added_to_is_asked_about_when_it_is_overwritten(
+    tmp_path: Path, harmless: str, name: str
+) -> None:
+    script = [call_reply("run_command", command=one) for one in (harmless, OVERWRITES[name])]
+    with assembled_terminal(tmp_path, *script, text_reply("ok")) as made:
+        fill(made.root, 0, others=30)
+        huge = made.root / "huge"
+        make_huge(huge)
+        asked: list[Event] = []
+
+        def show(event: Event) -> Reply | None:
+            if not is_question(event):
+                return None
+            asked.append(event)
+            return Reply(yes=False)
+
+        drive(made.terminal.run_line("write it"), show)
+        assert len(asked) == 1
+        with huge.open("rb") as file:
+            assert file.read(6) == b"begin\0"
+            file.seek(-9, os.SEEK_END)
+            assert file.read().endswith(b"\0endmore\n" if ">>" in harmless else b"\0end")
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+@pytest.mark.parametrize("size", [100 << 20, 1 << 33])
+def test_of_files_however_large_little_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, is_stopped: bool
+) -> None:
+    huge, read, stop = tmp_path / "huge", [0], Stop()
+    with huge.open("wb") as file:
+        file.truncate(size)
+    pread = os.pread
+
+    def counted(file: int, amount: int, place: int) -> bytes:
+        read[0] += amount
+        return pread(file, amount, place)
+
+    monkeypatch.setattr(os, "pread", counted)
+    if is_stopped:
+        stop.set()
+    with closing(Project(tmp_path)) as project, closing(HeldFiles(project)) as held:
+        held.hold([("huge", "large")], begins_task=True)
+        with huge.open("ab") as file:
+            file.write(b"more")
+        assert held.overwritten(stop) == ()
+        at_once = 2 * (32 << 20)
+        assert read[0] == (at_once if is_stopped or size > 1 << 30 else 2 * size)
+        with huge.open("rb+") as written:
+            written.seek(size - 1)
+            written.write(b"x")
+        assert held.overwritten(stop) == ("huge",)
 
 
 def test_what_cannot_be_put_back_is_told_and_ends_as_refused(

@@ -126,7 +126,7 @@ def test_a_long_page_is_cut_within_its_marks_and_kept(
     [
         (400, "did not accept this request: broken"),
         (401, "must mend TAVILY_API_KEY"),
-        (403, r"forbids this \(You may not\.\)"),
+        (403, r"forbids this \(You may not\)\."),
         (429, "Too many searches"),
         (432, "plan's searches are used up"),
         (433, "pay-as-you-go limit"),
@@ -169,9 +169,11 @@ def test_an_answer_with_less_than_promised_is_no_mistake(
 
 
 def test_a_failed_page_says_why(web: WebSearch, service: TavilyDouble) -> None:
-    failed = [{"url": "https://bad.example", "error": "Failed to fetch url"}]
+    failed = [{"url": "https://bad.example", "error": "Failed to fetch url."}]
     answer_with(service, 200, {"results": [], "failed_results": failed})
-    with pytest.raises(ToolError, match=r"bad\.example could not be read: Failed to fetch url"):
+    with pytest.raises(
+        ToolError, match=r"bad\.example could not be read: Failed to fetch url\. Try"
+    ):
         web.read_page("https://bad.example")
     answer_with(service, 200, {"results": [{"url": "u", "raw_content": " "}]})
     with pytest.raises(ToolError, match="no text that can be read"):

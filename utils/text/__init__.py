@@ -12,6 +12,7 @@
                the eye.
 - lines        Texts of many lines: their numbered form, parts of them, what is like them.
 - nearest      Suggestions of the name that was probably meant.
+- sentences    Full stops of what others wrote, where a sentence of ours goes on after it.
 - strict_json  JSON from a model or a server: what is no JSON, by the letter or by its depth, is
                refused.
 - tokens       Estimate of the tokens of a text, fast enough for every step.
@@ -45,6 +46,7 @@ EXPORTS = {
         "with_count",
     ],
     "nearest": ["nearest_name", "nearest_paths", "with_suggestion"],
+    "sentences": ["ended", "ended_phrase", "unended"],
     "strict_json": ["is_json", "is_object", "read_json"],
     "tokens": ["estimate_tokens"],
 }

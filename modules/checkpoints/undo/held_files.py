@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from core.tools import ToolError
 from modules.files.project import Project
+from utils.waiting import Stop
 
 MAX_HELD = 100
 """Files that are kept open; each takes a descriptor."""
@@ -21,6 +22,9 @@ MAX_COPIED = 512_000_000
 _REASONS = frozenset({"large", "full", "room"})
 """Reasons (keys of `REASONS`) for which a file that can be read is not stored."""
 _COMPARED = 1 << 20  # bytes at a time
+_MAX_COMPARED = 512 << 20
+"""Bytes up to which two files are compared as a whole; of larger ones only the ends are."""
+_END = 16 << 20
 
 _Stamp = tuple[int, int, int]
 
@@ -62,11 +66,20 @@ class HeldFiles:
         if stamp[0] != found[0]:  # another one, which the task has put there
             return
         self._descriptors[path] = os.dup(file)
-        if stamp != found:  # by the task, with a yes
-            self._drop_copy(path)
-        elif path not in self._copies or self._copies[path][0] != stamp:
-            self._drop_copy(path)
+        if path in self._copies and self._copies[path][0] == stamp:
+            return
+        is_kept = stamp == found or self._is_only_longer(path, file, stamp)
+        self._drop_copy(path)
+        if is_kept:  # not overwritten by the task, with a yes
+            self._stamps[path] = stamp
             self._copy(path, file, stamp)
+
+    def _is_only_longer(self, path: str, file: int, stamp: _Stamp) -> bool:
+        """Return whether *file* is as its copy at both ends of that, and may go on after it."""
+        if path not in self._copies:
+            return False
+        (inode, size, _), copy = self._copies[path]
+        return stamp[0] == inode and stamp[1] >= size and _are_ends_alike(copy, file, size)
 
     def _copy(self, path: str, file: int, stamp: _Stamp) -> None:
         sizes = (os.fstat(copy).st_blocks * 512 for _, copy in self._copies.values())
@@ -85,16 +98,19 @@ class HeldFiles:
         """Return those of which nothing is left, by the paths that they had."""
         return tuple(path for path, _ in self._without_name() if self._project.stat(path) is None)
 
-    def overwritten(self) -> tuple[str, ...]:
+    def overwritten(self, stop: Stop) -> tuple[str, ...]:
         """Return those of which another file, or other content, is in their place.
 
         Not one that something was only added to, nor one that was changed in its place and has no
-        copy.
+        copy, or is changed only between the ends that are compared: of large files, and of all
+        from *stop* on.
         """
         replaced = {path for path, _ in self._without_name()}.difference(self.lost())
-        return tuple(path for path in self._descriptors if path in replaced or self._changed(path))
+        return tuple(
+            path for path in self._descriptors if path in replaced or self._changed(path, stop)
+        )
 
-    def _changed(self, path: str) -> bool:
+    def _changed(self, path: str, stop: Stop) -> bool:
         status = self._project.stat(path)
         if status is None or path not in self._copies:
             return False
@@ -102,14 +118,14 @@ class HeldFiles:
         stamp = _stamp_of(status)
         if stamp[0] != inode or stamp == self._copies[path][0]:
             return False
-        return stamp[1] < size or not _begin_alike(copy, self._descriptors[path], size)
+        return stamp[1] < size or not _begin_alike(copy, self._descriptors[path], size, stop)
 
     def put_back(self) -> frozenset[str]:
         """Make those that are lost anew, and the overwritten what they were; return their paths.
 
         Raises `ToolError` for what cannot be made.
         """
-        lost, overwritten = self.lost(), self.overwritten()
+        lost, overwritten = self.lost(), self.overwritten(Stop())
         for path in (*lost, *overwritten):
             self._project.copy_in(self._content_of(path), path, replaces=path in overwritten)
             if status := self._project.stat(path):
@@ -142,8 +158,25 @@ def _stamp_of(status: os.stat_result) -> _Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _begin_alike(one: int, other: int, size: int) -> bool:
-    """Return whether the first *size* bytes of two open files are the same."""
-    places = range(0, size, _COMPARED)
-    amounts = ((place, min(_COMPARED, size - place)) for place in places)
-    return all(os.pread(one, n, place) == os.pread(other, n, place) for place, n in amounts)
+def _begin_alike(one: int, other: int, size: int, stop: Stop) -> bool:
+    """Return whether the first *size* bytes of two open files are the same, as far as is looked."""
+    if not _are_ends_alike(one, other, size):
+        return False
+    between = range(_END, size - _END if size <= _MAX_COMPARED else 0, _COMPARED)
+    for place in between:
+        if stop.is_set():
+            return True
+        if not _alike_at(one, other, place, size):
+            return False
+    return True
+
+
+def _are_ends_alike(one: int, other: int, size: int) -> bool:
+    """Return whether the first *size* bytes of two open files begin and end with the same."""
+    places = {*range(0, min(size, _END), _COMPARED), *range(max(0, size - _END), size, _COMPARED)}
+    return all(_alike_at(one, other, place, size) for place in sorted(places))
+
+
+def _alike_at(one: int, other: int, place: int, size: int) -> bool:
+    amount = min(_COMPARED, size - place)
+    return os.pread(one, amount, place) == os.pread(other, amount, place)

@@ -30,6 +30,7 @@ from modules.files.writable import TEMPORARY_FILE
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import visible
 from utils.text.lines import cut_middle, format_size
+from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from modules.checkpoints.checkpoints import Checkpoints
@@ -279,9 +280,11 @@ class CallRecorder(
         """
         return self._held_files.lost() if self._held_files else ()
 
-    def overwritten_files(self) -> Sequence[str]:
-        """Return those in the place of which the last call put others, or other content."""
-        return self._held_files.overwritten() if self._held_files else ()
+    def overwritten_files(self, stop: Stop) -> Sequence[str]:
+        """Return those in the place of which the last call put others, or other content; from
+        *stop* on it is looked at less closely.
+        """
+        return self._held_files.overwritten(stop) if self._held_files else ()
 
     def undo_call(self, call_id: str) -> bool:
         """Undo the call for good, if it was the last what is lost and overwritten too; return

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from modules.files.git.isolated_git import installed_git
 from modules.sandbox.filesystem.held_folder import HeldFolder
+from utils.i18n import Phrase, phrase
+from utils.text.clean import visible
 
 _MAX_GIT_FILE = 8_192  # bytes of a `.git` file
 _SCRIPT = r"""#!/bin/sh
@@ -97,22 +99,28 @@ def make_git_command(folder: Path, common: Path, stand_in: Path) -> bool:
     return True
 
 
-def name_repository(project: Path, trees: Path, repository: Path) -> None:
+def name_repository(project: Path, trees: Path, repository: Path) -> list[Phrase]:
     """Have the work trees in *project* that runs have made name *repository*.
 
-    *trees* is the folder where the stand-in has them, which they name as yet.
+    *trees* is the folder where the stand-in has them, which they name as yet. Returns notes on
+    those that cannot be written to.
     """
-    if not trees.is_dir():
-        return
-    for entry in list(os.scandir(trees)):
-        named = _read(Path(entry.path), "gitdir").rstrip(b"\n")
+    notes: list[Phrase] = []
+    for tree in sorted(trees.iterdir()) if trees.is_dir() else ():
+        named = _read(tree, "gitdir").rstrip(b"\n")
         file = Path(os.fsdecode(named))
         if project not in file.parent.parents or ".." in file.parts or file.name != ".git":
             continue
-        if _read(file.parent, ".git") == b"gitdir: %s\n" % os.fsencode(entry.path):
-            content = os.fsencode(f"gitdir: {repository / trees.name / entry.name}\n")
+        if _read(file.parent, ".git") != b"gitdir: %s\n" % os.fsencode(tree):
+            continue
+        content = os.fsencode(f"gitdir: {repository / trees.name / tree.name}\n")
+        try:
             with HeldFolder.open(file.parent) as held:
                 held.write(".git", (0o644, content))
+        except OSError as error:
+            why, path = error.strerror or str(error), visible(str(file))
+            notes.append(phrase("Cannot write {path}: {why}.", path=path, why=why))
+    return notes
 
 
 def _read(folder: Path, name: str) -> bytes:

@@ -241,13 +241,13 @@ class GitStandIn:
         """Take over what the run that is over did; return notes on what was not."""
         try:
             notes: list[Phrase] = []
-            self._name_repository()
             changed, foreign, places = self._changes()
             if changed is not None:
                 upstreams = self._upstreams(foreign)
                 notes = [_foreign_note(foreign)] if foreign else []
                 self._own = None
                 self._take_over(changed, upstreams, places)
+            notes += self._name_repository()
         except (StateRefused, ObjectsRefused) as refused:
             return [_refusal_note(refused.why)]
         except StateMoved as moved:
@@ -413,11 +413,15 @@ class GitStandIn:
         after_state = GitState(self._state_tokens(after), lambda name: read_state(folder, name))
         return changes_between(before_state, after_state), sorted(foreign), places
 
-    def _name_repository(self) -> None:
-        """Have work trees that found us by name lead to the repository."""
-        if self._command and self._trees.linked:
-            trees = self._command.parent / "git/worktrees"
-            name_repository(self._trees.linked.project, trees, self._git)
+    def _name_repository(self) -> list[Phrase]:
+        """Have work trees that found us by name lead to the repository, which has them by now.
+
+        Returns notes on those for which that cannot be.
+        """
+        if not (self._command and self._trees.linked):
+            return []
+        trees = self._command.parent / "git/worktrees"
+        return name_repository(self._trees.linked.project, trees, self._git)
 
     def _state_tokens(self, stamps: Stamps) -> dict[str, str]:
         return {name: token for name, token in tokens(stamps).items() if self._place_of(name)[1]}

@@ -41,7 +41,8 @@ def make_folder(cache_folder: Path) -> tuple[Path, int]:
     for path in cache_folder.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             remove_folder(path, _locked(path))
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=cache_folder))
+    # Git writes down the place that no link leads to.
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=cache_folder)).resolve()
     lock_fd = _locked(folder)
     (folder / "git").mkdir()
     return folder, lock_fd

@@ -86,6 +86,33 @@ def test_a_session_that_could_not_be_closed_goes_on(
         assert second.result(HANG_SECONDS).stop_reason == "end_turn"
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_close_that_is_taken_back_holds_up_nobody(tmp_path: Path, times: int) -> None:
+    turn = UnheedingTurn()
+
+    async def play(agent: OnefoldAgent, folder: str) -> None:
+        session = agent.sessions.new(folder)
+        session.begin(PromptContent("go"))
+        await asyncio.to_thread(turn.begun.wait, HANG_SECONDS)
+        ending = asyncio.create_task(agent.close_session(session.id))
+        while agent.sessions.closing(session.id) is None:
+            await asyncio.sleep(0)
+        for _ in range(times):
+            ending.cancel()
+            await asyncio.sleep(0)
+        await asyncio.wait([ending], timeout=HANG_SECONDS)
+        reopening = agent.resume_session(session.id, folder)
+        await asyncio.wait_for(reopening, HANG_SECONDS)
+        assert agent.sessions.find(session.id) is session
+        turn.released.set()
+
+    with (
+        assembled_terminal(tmp_path, [turn, *text_reply("late")]) as made,
+        closing(Project(made.root, hidden=[])) as project,
+    ):
+        run_in_own_loop(play(agent_of(made, project), str(made.root)))
+
+
 def test_a_session_that_ends_late_holds_up_only_who_wants_it(tmp_path: Path) -> None:
     turn = UnheedingTurn()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.undo.undo_cards import diff_card
 from modules.sandbox.backends import selftest
+from modules.sandbox.filesystem.held_folder import Content, HeldFolder
 from modules.sandbox.sandbox import Program, Result
 from tests.modules.checkpoints.folders import checkpoints
 from tests.modules.checkpoints.test_git_state import (
@@ -171,6 +174,55 @@ def test_a_repository_that_a_test_makes_is_its_own(linked: SandboxHome) -> None:
     assert (result.exit_code, theirs) == (0, ["theirs:theirs"]), result.output
     assert git(linked.project, "log", "-2", "--format=%s", "main") == "n\nchange 3\n0"
     assert git(linked.project, "status", "--porcelain") == "0"
+
+
+@pytest.mark.parametrize("linked", ["without mounts"], indirect=True)
+@pytest.mark.parametrize("is_linked_to", [False, True])
+def test_a_work_tree_made_in_it_names_the_repository(
+    linked: SandboxHome, main_tree: Path, is_linked_to: bool
+) -> None:
+    if is_linked_to:
+        link = linked.data.with_name("link")
+        link.symlink_to(linked.data)
+        linked.data = link
+    result = run_to_end(linked.sandbox(), Program("bash", "git worktree add -q sub side"))
+    assert (result.exit_code, result.notes) == (0, ())
+    assert named_by(linked, "sub") == main_tree / ".git/worktrees/sub"
+    assert git(linked.project / "sub", "status", "--porcelain") == "0"
+
+
+@pytest.mark.parametrize("linked", ["without mounts"], indirect=True)
+def test_one_that_cannot_be_written_to_is_told_and_the_rest_kept(
+    linked: SandboxHome, main_tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = HeldFolder.write
+
+    def refusing(folder: HeldFolder, name: str, content: Content) -> None:
+        if content[1].endswith(b"/worktrees/sub\n"):  # as if it were read-only, also for root
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        write(folder, name, content)
+
+    monkeypatch.setattr(HeldFolder, "write", refusing)
+    code = f"{COMMIT}; git worktree add -q sub side; git worktree add -q then far"
+    result = run_to_end(linked.sandbox(), Program("bash", code))
+    told = f"Cannot write {linked.project / 'sub/.git'}: {os.strerror(errno.EACCES)}."
+    assert [str(note) for note in result.notes] == [told]
+    assert git(linked.project, "log", "-1", "--format=%s", "main") == "n\n0"
+    assert named_by(linked, "then") == main_tree / ".git/worktrees/then"
+
+
+@pytest.mark.parametrize("linked", ["without mounts"], indirect=True)
+def test_one_whose_state_is_not_kept_names_no_place_where_nothing_is(
+    linked: SandboxHome, main_tree: Path
+) -> None:
+    code = f"git worktree add -q sub far; {REFUSED['its index']}"
+    (note,) = attack(linked, main_tree, code).notes
+    assert str(note).startswith("What git did in this run was not kept")
+    assert main_tree not in named_by(linked, "sub").parents
+
+
+def named_by(linked: SandboxHome, tree: str) -> Path:
+    return Path((linked.project / tree / ".git").read_text().removeprefix("gitdir: ").rstrip())
 
 
 def test_what_the_person_did_in_the_main_work_tree_stays(

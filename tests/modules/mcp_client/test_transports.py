@@ -11,6 +11,8 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
+from modules.mcp_client.config import ServerConfig
+from modules.mcp_client.connection import Connection
 from modules.mcp_client.program import ServerProgram
 from modules.mcp_client.transports import ProgramTransport
 from modules.sandbox.types import Result
@@ -53,3 +55,10 @@ def test_a_program_that_reads_no_more_is_not_killed_before_it_ends_by_itself() -
         program = pool.submit(asyncio.run, say()).result()
     assert program.exit_code == 127
     assert str(program.failure) == "it ended with code 127"
+
+
+def test_a_failure_has_no_full_stop_of_its_own() -> None:
+    config = ServerConfig("far", is_own=True, url="http://localhost:1/mcp")
+    connection = Connection(config, lambda *_: iter(()), "", lambda _: None, None)  # type: ignore[arg-type]
+    connection._fail(RuntimeError("The session is gone."))
+    assert str(connection.failure) == "The session is gone"

@@ -22,6 +22,7 @@ from utils.llm.http.reply_limits import LimitKind, ReplyLimits
 from utils.llm.http.retry_after import seconds_asked
 from utils.llm.profiles.refusals import Refusal
 from utils.text.keys import redact_secret
+from utils.text.sentences import ended
 
 _DAY_SECONDS = 86_400.0
 """Whoever asks for a longer pause than a day is not asked again."""
@@ -237,7 +238,7 @@ class ServerErrors:
                 "another model.",
                 host=self._host,
                 model=model,
-                message=self._clean(message),
+                message=ended(self._clean(message)),
             )
             return RequestFailed("request", error_message)
         return None

@@ -9,6 +9,7 @@ from utils.i18n import Phrase, phrase
 from utils.llm.account import Account
 from utils.llm.completion import EmptyReply, ErrorKind, ModelError
 from utils.llm.profiles.refusals import Refusal
+from utils.text.sentences import ended
 
 RetryKind = Literal["never", "unreachable", "reply", "server", "loading"]
 """Kind of retry that may help: each has a maximum of its own."""
@@ -74,7 +75,7 @@ def refused_reply(explanation: str) -> RequestFailed:
         return content_blocked()
     error_message = phrase(
         "The model refused: {why} Rephrase it, or go back with /rewind.",
-        why=" ".join(CONTROL.sub(" ", explanation).split())[:MAX_MESSAGE_LENGTH],
+        why=ended(" ".join(CONTROL.sub(" ", explanation).split())[:MAX_MESSAGE_LENGTH]),
     )
     return RequestFailed("content", error_message)
 

@@ -83,6 +83,29 @@ def test_a_task_thinks_calls_in_parallel_and_is_counted(tmp_path: Path) -> None:
     assert server.cache_hits[1] > 0
 
 
+def test_a_task_that_begins_with_a_mention_thinks_as_usual(tmp_path: Path) -> None:
+    with AnthropicSimulator([reply(text("One."))]) as server, Simulator([Say("One.")]) as other:
+        there = {"ANTHROPIC_BASE_URL": server.url, "DEEPSEEK_BASE_URL": other.url}
+        for model in ("anthropic/claude-opus-5-5", "deepseek-flash"):
+            run = onefold(
+                tmp_path,
+                *("-p", "@a.txt What is in it?", "--think", "--model", model),
+                **there,
+                DEEPSEEK_API_KEY="sk-test",
+            )
+            assert run.returncode == 0, run.stderr
+    [body] = server.bodies
+    plain = dict(other.requests[0].body)
+    assert body["thinking"]["type"] != "disabled"
+    assert [message["role"] for message in body["messages"]] == ["user"]
+    assert plain["messages"][0]["role"] == "system"
+    assert {message["role"] for message in plain["messages"][1:]} <= {"user", "system"}
+    for sent in (body, plain):
+        told = json.dumps(sent["messages"])
+        assert told.count("1\\u2502one") == 1
+        assert told.count("@a.txt What is in it?") == 1
+
+
 def test_a_session_goes_from_one_provider_to_another_and_back(tmp_path: Path) -> None:
     deepseek: list[Any] = [Call("read_file", path="b.txt"), Say("Two.")]
     claude: list[Any] = [think_and_read, reply(text("Both.")), reply(text("Again."))]

@@ -151,8 +151,8 @@ class ContextWindow:
         return [(turn, self._tokens(record)) for turn, record in self._source.history.sent]
 
     def _tokens(self, record: Record) -> int:
-        is_with = isinstance(record, User | ToolResult | ShellResult) and bool(record.pictures)
-        return record_tokens(record, sees_pictures=is_with and self._source.model.profile.pictures)
+        has_any = isinstance(record, User | ToolResult | ShellResult) and bool(record.pictures)
+        return record_tokens(record, sees_pictures=has_any and self._source.model.profile.pictures)
 
     def compact_if_needed(self) -> Iterator[Event]:
         """Sum older turns up when the window is nearly full, or else leave some out; say so."""

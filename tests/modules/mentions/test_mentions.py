@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from core.events import ToolFinished, ToolStarted, TurnFinished, Warned
 from core.loop.turn import drive
 from modules.mentions.feature import Mentions
 from modules.sent_requests.prompt_parts import Origins, parts_of
+from modules.symbols.symbol_index import Symbol, SymbolIndex
 from tests.assembly import assembled_terminal
 from tests.scripted_model import ScriptedModel, text_reply
 
@@ -58,6 +59,7 @@ def said(base: Path, root: Path, text: str) -> tuple[list[str], list[str]]:
         if isinstance(event, Warned):
             warned.append(str(event.what))
 
+    base.mkdir(exist_ok=True)
     model = ScriptedModel(text_reply("Done."))
     with assembled_terminal(base, root=root, model=model) as opened:
         drive(opened.terminal.run_line(text), show)
@@ -83,7 +85,10 @@ def read_in(request: Sequence[Wire]) -> list[str]:
         ("explain @paint", ["10│def paint"]),
         ("explain @Door.colour()", ["5│    @property"]),
         ("explain @sweep and @Roof", ["3│};", "5│class Roof {"]),
-        ("@src/door.py twice: @src/door.py", ["door.colour"]),
+        ("@src/door.py twice: @src/door.py, that is @src/../src/door.py", ["door.colour"]),
+        ("看看 @src/door.py，然后修改", ["door.colour"]),
+        ("（@src/door.py）和 @paint。再看 @src/yard.js、改", ["door.colour", "def paint", "sweep"]),
+        ("@" + " @".join(f"nobody{n}" for n in range(50)) + " @paint", ["10│def paint"]),
     ],
 )
 def test_what_is_named_is_read_once(
@@ -106,6 +111,16 @@ def test_what_is_named_is_read_once(
         "@~/.bashrc",
         "use\n```\n@paint\ndef x(): ...\n```",
         "no mention",
+        "@property\ndef x(self): ...",
+        "see\n/**\n * @param name who\n * @return nothing\n */",
+        "@app.route('/x')\n@staticmethod",
+        "npm install @scope/pkg",
+        "ask me@example.com",
+        "@Window.colour",
+        "@colou",
+        "@Paint",
+        "@a:" + "5" * 5_000,
+        "@a\0b",
         "@",
     ],
 )
@@ -124,6 +139,54 @@ def test_a_message_without_a_mention_asks_nothing_of_the_project(
     assert asked == []
 
 
+def test_a_name_is_read_that_the_project_defines(tmp_path: Path, project: Path) -> None:
+    (project / "src" / "words.py").write_text("def property(x):\n    return x\n")
+    told, _ = said(tmp_path, project, "@property\ndef x(self): ...")
+    assert ["1│def property" in one for one in told] == [True]
+
+
+def test_the_index_is_asked_once_for_all_names_and_not_after_a_stop(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Collection[str]] = []
+    find = SymbolIndex.find_exact
+
+    def count(index: SymbolIndex, names: Collection[str]) -> Mapping[str, Sequence[Symbol]]:
+        asked.append(names)
+        return find(index, names)
+
+    monkeypatch.setattr(SymbolIndex, "find_exact", count)
+    with assembled_terminal(tmp_path, root=project) as opened:
+        mentions = opened.terminal.features.find(Mentions)
+        assert mentions is not None
+        text = "@paint @property @sweep " + " ".join(f"@word{n}" for n in range(1_000))
+        assert len(mentions.calls_for(text, ()).calls) == 2
+        assert [len(names) <= 200 for names in asked] == [True]
+        mentions.calls_for("@scope/pkg @./nothing @1", ())
+        assert len(asked) == 1
+        opened.terminal.stop.set()
+        assert mentions.calls_for(text, ()).calls == []
+
+
+def test_only_names_that_are_something_count_as_too_many(tmp_path: Path, project: Path) -> None:
+    for number in range(11):
+        (project / f"f{number}.txt").write_text("x\n")
+    nothing = " ".join(f"@nobody{number}" for number in range(12))
+    told, warned = said(tmp_path / "one", project, f"{nothing} @f1.txt")
+    assert (len(told), warned) == (1, [])
+    told, warned = said(tmp_path / "two", project, " ".join(f"@f{n}.txt" for n in range(11)))
+    assert (len(told), warned) == (10, ["Only the first 10 @ names were read."])
+
+
+def test_only_what_was_typed_names_anything(tmp_path: Path, project: Path) -> None:
+    model = ScriptedModel(text_reply("Done."))
+    with assembled_terminal(tmp_path, root=project, model=model) as opened:
+        piped = "look at this\n\nsee @src/door.py and @src/yard.js"
+        drive(opened.terminal.run_line(piped, typed="look at this @paint"), lambda _: None)
+    [told] = read_in(model.requests[0])
+    assert "10│def paint" in told
+
+
 def test_secrets_are_hidden_as_when_the_model_reads(tmp_path: Path, project: Path) -> None:
     (project / ".env").write_text("API_TOKEN=abcdef0123456789secretvalue\n")
     told, _ = said(tmp_path, project, "look at @.env")
@@ -136,6 +199,8 @@ def test_a_page_is_not_read_where_no_page_can_be(tmp_path: Path, project: Path) 
     assert told == []
     [warning] = warned
     assert warning.startswith("https://example.org/a was not read.")
+    _, warned = said(tmp_path, project, "读 @https://example.org/a，然后说")
+    assert warned == [warning]
 
 
 def test_a_long_file_is_bounded_and_its_cost_is_known_before(tmp_path: Path, project: Path) -> None:
@@ -147,6 +212,7 @@ def test_a_long_file_is_bounded_and_its_cost_is_known_before(tmp_path: Path, pro
         assert mentions is not None
         said_cost = str(mentions.cost("sum up @long.txt and @paint"))
         assert said_cost == "Adds @long.txt: about 9,697 tokens"
+        assert str(mentions.cost("看看 @long.txt，改")) == said_cost
         assert str(mentions.cost("see @src")) == "Adds @src"
         assert mentions.cost("me@long.txt") == ""
 

@@ -120,17 +120,22 @@ class MainTerminal:
     # --- in: a line ------------------------------------------------------------------------------
 
     def run_line(
-        self, line: str, pictures: Sequence[Picture] | None = None, queued: Sequence[str] = ()
+        self,
+        line: str,
+        pictures: Sequence[Picture] | None = None,
+        queued: Sequence[str] = (),
+        typed: str | None = None,
     ) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows.
 
         With *pictures* it is never a command; None stands for those that `load_pictures` finds in
-        it. *queued* are the ids under which it waited. A stop from before counts no more; one that
-        comes from now on ends what follows.
+        it. *queued* are the ids under which it waited. *typed* is what of it a person typed, who
+        may name files with an `@`; None for all. A stop from before counts no more; one that comes
+        from now on ends what follows.
         """
         self.stop.clear()
         return self._with_observer(
-            self._run_line(replace_lone_surrogates(line), pictures, tuple(queued))
+            self._run_line(replace_lone_surrogates(line), pictures, tuple(queued), typed)
         )
 
     def expand(self, line: str) -> str:
@@ -141,7 +146,11 @@ class MainTerminal:
         return observe(turn, self.observer) if self.observer else turn
 
     def _run_line(
-        self, line: str, attached: Sequence[Picture] | None, queued: tuple[str, ...]
+        self,
+        line: str,
+        attached: Sequence[Picture] | None,
+        queued: tuple[str, ...],
+        typed: str | None,
     ) -> Turn:
         from core.loop.tool_calls import notices
         from core.loop.turn import run_turn  # a prompt is there sooner without it
@@ -169,15 +178,16 @@ class MainTerminal:
         yield TurnStarted(line, self.history.turn, pictures)
         yield from notices(self)
         turn = run_turn(self, route=route)
-        if "@" in line:
-            turn = self._with_mentions(line, pictures, turn)
+        mentioning = line if typed is None else replace_lone_surrogates(typed)
+        if "@" in mentioning:
+            turn = self._with_mentions(mentioning, pictures, turn)
         yield from self._track_turn(turn)
 
-    def _with_mentions(self, line: str, pictures: Sequence[Picture], turn: Turn) -> Turn:
-        """Run the calls that *line* asks for, then *turn*, which it begins."""
+    def _with_mentions(self, text: str, pictures: Sequence[Picture], turn: Turn) -> Turn:
+        """Run the calls that *text*, which a person typed, asks for, then *turn*."""
         from core.loop.direct_calls import run_message_calls
 
-        yield from run_message_calls(self, line, [picture.name for picture in pictures])
+        yield from run_message_calls(self, text, [picture.name for picture in pictures])
         yield from turn
 
     def _begin_turn(self) -> None:

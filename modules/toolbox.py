@@ -190,7 +190,7 @@ def build_features(
         skills,
         OwnCommands(project, data.own_commands, consents),
         Plans(data.plans),
-        Mentions(project),
+        Mentions(project, stop),
         Hooks(project, data.own_hooks, consents, terminal_ops),
         _search(outputs, stop, settings),
         mcp_servers,

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from core.conversation.messages import Assistant, Record, ToolResult, Wire
+from core.conversation.messages import Assistant, Record, ShellResult, ToolResult, Wire
 
 
 def request_attributes(messages: Sequence[Wire]) -> dict[str, str]:
@@ -38,7 +38,7 @@ def reply_attributes(records: Iterable[Record]) -> dict[str, str]:
 def result_attributes(records: Iterable[Record], call_id: str) -> dict[str, str]:
     """Return the attributes of the call *call_id* for its answer in *records*, newest first."""
     for one in records:
-        if isinstance(one, ToolResult) and one.call_id == call_id:
+        if isinstance(one, ToolResult | ShellResult) and one.call_id == call_id:
             return {"gen_ai.tool.call.result": one.text}
     return {}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.cards import Card, Change, RunCard
-from core.conversation.messages import Assistant, Record, ShellResult, ToolResult
+from core.conversation.messages import Assistant, Record, ShellResult, ToolCall, ToolResult
 from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, RemembersWork
 from core.tools import Risk
@@ -68,7 +68,7 @@ class WorkDone(Feature, BindsToSession, RemembersWork):
         specs = self._session.tools.specs
         paths: dict[str, None] = {}
         for _, record in self._session.history.records:
-            for call in record.calls if isinstance(record, Assistant) else ():
+            for call in _calls_in(record):
                 spec = specs.get(call.name)
                 path = json.loads(call.arguments).get("path")
                 if spec and spec.risk is Risk.READ and isinstance(path, str) and path[:1] != "@":
@@ -95,12 +95,22 @@ def _change_line(change: Change) -> str:
     return f"{change.kind} {change.path}{to}"
 
 
+def _calls_in(record: Record) -> Sequence[ToolCall]:
+    match record:
+        case Assistant(calls=calls):
+            return calls
+        case ShellResult(read=ToolCall() as call):
+            return (call,)
+        case _:
+            return ()
+
+
 def _run_in(record: Record) -> tuple[str, str] | None:
     """Return what *record* tells to have been run, and how it ended; None for no run."""
     match record:
         case ToolResult(card=RunCard() as card):
             return _first_lines(card.code), _end(card)
-        case ShellResult(command=command, card=card, is_private=False):
+        case ShellResult(command=command, card=card, is_private=False, read=None):
             who = "a check of the project" if record.check else "by the person"
             return f"{_first_lines(command)} ({who})", _end(card)
         case _:

@@ -28,7 +28,7 @@ KEY = "sk-ant-0123456789"
 
 
 def onefold(
-    tmp_path: Path, *argv: str, key: str = KEY, **more: str
+    tmp_path: Path, *argv: str, key: str = KEY, piped: str = "", **more: str
 ) -> subprocess.CompletedProcess[str]:
     project = tmp_path / "demo"
     project.mkdir(exist_ok=True)
@@ -45,7 +45,7 @@ def onefold(
         [sys.executable, str(ROOT / "main.py"), *argv],
         cwd=project,
         env=environment,
-        stdin=subprocess.DEVNULL,
+        input=piped,
         capture_output=True,
         text=True,
         timeout=300,
@@ -81,6 +81,45 @@ def test_a_task_thinks_calls_in_parallel_and_is_counted(tmp_path: Path) -> None:
     assert last["messages"][-2]["content"][0]["signature"] == signature_of("I should read both.")
     assert [body["model"] for body in server.bodies] == ["claude-opus-5-5"] * 2
     assert server.cache_hits[1] > 0
+
+
+def test_a_task_that_begins_with_a_mention_thinks_as_usual(tmp_path: Path) -> None:
+    with AnthropicSimulator([reply(text("One."))]) as server, Simulator([Say("One.")]) as other:
+        there = {"ANTHROPIC_BASE_URL": server.url, "DEEPSEEK_BASE_URL": other.url}
+        for model in ("anthropic/claude-opus-5-5", "deepseek-flash"):
+            run = onefold(
+                tmp_path,
+                *("-p", "@a.txt What is in it?", "--think", "--model", model),
+                **there,
+                DEEPSEEK_API_KEY="sk-test",
+            )
+            assert run.returncode == 0, run.stderr
+    [body] = server.bodies
+    plain = dict(other.requests[0].body)
+    assert body["thinking"]["type"] != "disabled"
+    assert [message["role"] for message in body["messages"]] == ["user"]
+    assert plain["messages"][0]["role"] == "system"
+    assert {message["role"] for message in plain["messages"][1:]} <= {"user", "system"}
+    for sent in (body, plain):
+        told = json.dumps(sent["messages"])
+        assert told.count("1\\u2502one") == 1
+        assert told.count("@a.txt What is in it?") == 1
+
+
+def test_what_is_piped_in_names_no_files(tmp_path: Path) -> None:
+    with Simulator([Say("Two.")]) as server:
+        run = onefold(
+            tmp_path,
+            *("-p", "Compare @a.txt with this", "--model", "deepseek-flash"),
+            piped="see @b.txt",
+            DEEPSEEK_BASE_URL=server.url,
+            DEEPSEEK_API_KEY="sk-test",
+        )
+    assert run.returncode == 0, run.stderr
+    told = json.dumps(server.requests[0].messages)
+    assert "see @b.txt" in told
+    assert told.count("1\\u2502one") == 1
+    assert "1\\u2502two" not in told
 
 
 def test_a_session_goes_from_one_provider_to_another_and_back(tmp_path: Path) -> None:

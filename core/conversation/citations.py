@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.cards import Link, LinksCard
-from core.conversation.messages import Assistant, Record, ToolResult
+from core.conversation.messages import Assistant, Record, ShellResult, ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Citations:
 
 def sources_of(records: Iterable[Record]) -> dict[int, Link]:
     """Return the numbered sources in *records*, those of one task."""
-    cards = (one.card for one in records if isinstance(one, ToolResult))
+    cards = (one.card for one in records if isinstance(one, ToolResult | ShellResult))
     links = (link for card in cards if isinstance(card, LinksCard) for link in card.links)
     sources: dict[int, Link] = {}
     for link in links:

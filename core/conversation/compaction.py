@@ -113,7 +113,7 @@ def _record_lines(record: Record) -> list[str]:
                 for call in calls
             ]
         case ShellResult(command=command, text=text):
-            return [f"{_who(record)} ran {command}: {_truncated(text, MAX_RESULT)}"]
+            return [f"{_who(record)} {command}: {_truncated(text, MAX_RESULT)}"]
         case ToolResult(text=text):
             return [f"Answer ({record.state}): {_truncated(text, MAX_RESULT)}"]
         case _:
@@ -121,7 +121,9 @@ def _record_lines(record: Record) -> list[str]:
 
 
 def _who(result: ShellResult) -> str:
-    return "Onefold, to check the task," if result.check else "The person"
+    if result.read:
+        return "Onefold, for an @ of the message, ran"
+    return "Onefold, to check the task, ran" if result.check else "The person ran"
 
 
 def render_turn(records: Iterable[TurnRecord]) -> str:
@@ -135,7 +137,7 @@ def render_turn(records: Iterable[TurnRecord]) -> str:
                 lines += [f"Onefold: {text}"] if text else []
                 lines += [f"{CALL_PREFIX}{call.name}: {_argument_lines(call)}" for call in calls]
             case ShellResult(command=command, text=text):
-                lines.append(f"{_who(record)} ran {command}:\n{text}")
+                lines.append(f"{_who(record)} {command}:\n{text}")
             case ToolResult(text=text):
                 lines.append(f"Answer of {record.name} ({record.state}):\n{text}")
     return "\n".join(lines) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Protocol, assert_never
 
 from core.conversation import compaction
@@ -21,6 +21,7 @@ from core.conversation.messages import (
     Record,
     ShellResult,
     StateRecord,
+    ToolCall,
     ToolResult,
     User,
     Wire,
@@ -32,7 +33,7 @@ from core.tools import Toolbox
 from utils.context_manager import first_turn_kept
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Completion, ModelError
-from utils.pictures import unseen_note
+from utils.pictures import Picture, unseen_note
 from utils.text.tokens import estimate_tokens
 from utils.waiting import Stop, Stopped
 
@@ -125,7 +126,7 @@ class ContextWindow:
             match record:
                 case Context():
                     part = "context"
-                case ToolResult():
+                case ToolResult() | ShellResult(read=ToolCall()):
                     part = "answers"
                 case _:
                     part = "talk"
@@ -150,10 +151,8 @@ class ContextWindow:
         return [(turn, self._tokens(record)) for turn, record in self._source.history.sent]
 
     def _tokens(self, record: Record) -> int:
-        has_pictures = isinstance(record, User | ToolResult) and bool(record.pictures)
-        return record_tokens(
-            record, sees_pictures=has_pictures and self._source.model.profile.pictures
-        )
+        has_any = isinstance(record, User | ToolResult | ShellResult) and bool(record.pictures)
+        return record_tokens(record, sees_pictures=has_any and self._source.model.profile.pictures)
 
     def compact_if_needed(self) -> Iterator[Event]:
         """Sum older turns up when the window is nearly full, or else leave some out; say so."""
@@ -281,13 +280,16 @@ def record_tokens(record: Record, *, sees_pictures: bool = False) -> int:
                 estimate_tokens(text + thinking + "".join(c.name + c.arguments for c in calls)) + 8
             )
         case User(text, pictures) | ToolResult(text=text, pictures=pictures):
-            size = sum(
-                p.tokens if sees_pictures else estimate_tokens(unseen_note(p)) for p in pictures
-            )
+            size = _picture_tokens(pictures, sees_pictures=sees_pictures)
             return estimate_tokens(text) + 8 + size
-        case ShellResult(command=command, text=text):
-            return estimate_tokens(command + text) + 50
+        case ShellResult(command=command, text=text, pictures=pictures):
+            size = _picture_tokens(pictures, sees_pictures=sees_pictures)
+            return estimate_tokens(command + text) + 50 + size
         case Context(text):
             return estimate_tokens(text) + 8 if text else 0
         case _:
             assert_never(record)
+
+
+def _picture_tokens(pictures: Iterable[Picture], *, sees_pictures: bool) -> int:
+    return sum(p.tokens if sees_pictures else estimate_tokens(unseen_note(p)) for p in pictures)

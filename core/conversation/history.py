@@ -12,13 +12,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from core.conversation.messages import (
     Assistant,
     Context,
     Message,
     Record,
+    ShellResult,
     StateRecord,
     ToolCall,
     ToolResult,
@@ -237,9 +238,9 @@ class History:
         self._build_messages()
 
     @property
-    def long_results(self) -> Sequence[ToolResult]:
+    def long_results(self) -> Sequence[ToolResult | ShellResult]:
         """The answers that are sent and may be cut, oldest first."""
-        results = (record for _, record in self.sent if isinstance(record, ToolResult))
+        results = (record for _, record in self.sent if _is_answer(record))
         return [result for result in results if len(result.text) > 2 * _TRUNCATED_LENGTH]
 
     def _apply_to_request(self, name: str, value: Any) -> None:
@@ -272,7 +273,7 @@ class History:
         ]
 
     def _as_sent(self, turn: int, record: Record) -> Record:
-        if not isinstance(record, ToolResult):
+        if not _is_answer(record):
             return record
         if address := self._masked.get((turn, record.call_id)):
             note = MASK_NOTE.format(start=record.text[:_MASKED_LENGTH], address=address)
@@ -302,6 +303,13 @@ class History:
         if is_for_model(record) and not isinstance(record, StateRecord):
             self.sent.append((turn, record))
             self._messages.append(_message_of(record))
+
+
+def _is_answer(record: Record) -> TypeGuard[ToolResult | ShellResult]:
+    """Return whether *record* is what a tool answered that may be called again."""
+    return isinstance(record, ToolResult) or (
+        isinstance(record, ShellResult) and record.read is not None
+    )
 
 
 def sections_of(records: Iterable[Record]) -> dict[str, str]:

@@ -176,6 +176,15 @@ class _TurnReplay:
                     *(record.call_id, check, record.state, record.card, record.seconds),
                     error_code=record.error_code,
                 )
+            case ShellResult(read=ToolCall() as read, state=state):
+                given = json.loads(read.arguments)
+                tier = record.card.tier if isinstance(record.card, RunCard) else ""
+                yield ToolStarted(record.call_id, read.name, given, tier=tier)
+                yield ToolFinished(
+                    *(record.call_id, read.name, state, record.card, record.seconds),
+                    error_code=record.error_code,
+                )
+                self.why = "stopped" if state == "stopped" else "interrupted"
             case StateRecord(name, value) if name == PROOF:
                 self.proof = proof_in(value)
             case ShellResult():

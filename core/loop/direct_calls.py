@@ -73,7 +73,7 @@ def run_message_calls(
     for call in found.calls:
         if context.stop.is_set():
             break
-        yield from _run_for_model(context, replace(call, id=f"{call.id}-{context.history.turn}"))
+        yield from _run_for_message(context, replace(call, id=f"{call.id}-{context.history.turn}"))
 
 
 def _run_for_model(
@@ -97,13 +97,29 @@ def _run_private(
 ) -> Generator[Event, Reply | None, FinishedCall]:
     """Run *call*, and keep it for people alone."""
     answered = yield from answer_call(context, call, ApprovalTimer())
-    result = answered.result
-    shown = f"{result.name} {json.dumps(dict(answered.arguments), ensure_ascii=False)}"
-    context.record(
-        ShellResult(
-            *(call.id, shown, result.text, result.state, answered.outcome.card, result.seconds),
-            is_private=True,
-        )
-    )
+    context.record(replace(_as_data(answered), is_private=True))
     yield answered.finished()
     return answered
+
+
+def _run_for_message(context: DirectContext, call: ToolCall) -> Generator[Event, Reply | None]:
+    """Run *call*, and keep its answer beside the message.
+
+    It is no call of the model's: some servers take those back only as they signed them, and think
+    no more in a turn that begins with others.
+    """
+    answered = yield from answer_call(context, call, ApprovalTimer())
+    arguments = json.dumps(dict(answered.arguments), ensure_ascii=False)
+    read = replace(call, arguments=arguments)
+    context.record(replace(_as_data(answered), read=read, pictures=answered.result.pictures))
+    yield answered.finished()
+
+
+def _as_data(answered: FinishedCall) -> ShellResult:
+    """Return what is kept of a call that is no call of the model's."""
+    result = answered.result
+    shown = f"{result.name} {json.dumps(dict(answered.arguments), ensure_ascii=False)}"
+    return ShellResult(
+        *(result.call_id, shown, result.text, result.state, answered.outcome.card, result.seconds),
+        error_code=result.error_code,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,13 +41,16 @@ _WINDOWS_DRIVE = 3
 class PromptContent:
     """What a prompt says: *text* in the order of its blocks, *attached* what stands below it.
 
-    *images* are (bytes, name); *links* are the files of the project that it refers to.
+    *images* are (bytes, name); *links* are the files of the project that it refers to, those in
+    *given* are told with it. *typed* is what the person wrote themselves.
     """
 
     text: str = ""
+    typed: str = ""
     attached: list[str] = field(default_factory=list)
     images: list[tuple[bytes, str]] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
 
     @property
     def is_command(self) -> bool:
@@ -54,6 +58,14 @@ class PromptContent:
         word = self.text.split(maxsplit=1)[0] if self.text.strip() else ""
         is_name = word.startswith("/") and "/" not in word[1:]
         return is_name and not (self.attached or self.images)
+
+    @property
+    def mentions(self) -> str:
+        """What the person typed and refers to, each file with an `@`, but for what is *given*."""
+        links = (f'@"{path}"' for path in self.links)
+        words = re.split(r"(\s+)", self.typed)
+        typed = (one for one in words if _named(one) not in self.given)
+        return "\n".join(["".join(typed), *(one for one in links if _named(one) not in self.given)])
 
     @property
     def message(self) -> str:
@@ -69,6 +81,7 @@ def read_prompt(blocks: Sequence[Block], root: Path) -> PromptContent:
         match block:
             case TextContentBlock():
                 prompt.text += block.text
+                prompt.typed += f"{block.text}\n"
             case ImageContentBlock():
                 name = block.uri.rpartition("/")[2] if block.uri else "picture"
                 prompt.images.append((_decoded(block.data), unquote(name)))
@@ -108,6 +121,7 @@ def add_unsaved(
         if differs(saved, shown):
             note = f"The editor shows {path} with changes that are not saved yet, as:"
             prompt.attached.append(_block(note, shown))
+            prompt.given.add(path)
 
 
 def _embed(prompt: PromptContent, block: EmbeddedResourceContentBlock, root: Path) -> None:
@@ -119,7 +133,9 @@ def _embed(prompt: PromptContent, block: EmbeddedResourceContentBlock, root: Pat
         prompt.images.append((_decoded(resource.blob), name))
         return
     path = _path_in(resource.uri, root)
-    prompt.text += f"@{path}" if path else ""
+    if path:
+        prompt.text += f"@{path}"
+        prompt.given.add(path)
     prompt.attached.append(_block(f"{path or resource.uri}:", resource.text))
 
 
@@ -131,6 +147,11 @@ def _mention(prompt: PromptContent, uri: str, name: str, root: Path) -> str:
         fragment = unquote(urlsplit(uri).fragment)
         return f"@{path} ({fragment})" if fragment else f"@{path}"
     return f"[{name}]({uri})"
+
+
+def _named(word: str) -> str:
+    """Return the path that *word*, an `@` before it, names; "" for none."""
+    return word[1:].strip("\"'.,;:!?)，。；：！？、）") if word.startswith("@") else ""
 
 
 def _path_in(uri: str, root: Path) -> str:

@@ -233,7 +233,8 @@ class AcpSession:
             self._drive(self.terminal.resume_turn())
         add_unsaved(prompt, self.project.read_text, self._files.text_of)
         pictures = self._keep_pictures(prompt)
-        end = self._drive(self.terminal.run_line(prompt.message, pictures))
+        turn = self.terminal.run_line(prompt.message, pictures, typed=prompt.mentions)
+        end = self._drive(turn)
         self.view.send_end_of_prompt()
         return self._response(end)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from core.conversation.messages import Record, ToolResult
+from core.conversation.messages import Record, ShellResult, ToolCall, ToolResult
 from core.conversation.proof import ChecksResult, Claim, Ground, Receipt
 from core.tools import Risk, Toolbox, ToolError
 from modules.checks.claims import FoundClaim
@@ -56,14 +56,23 @@ def held_against(
 
 def has_read(records: Sequence[Record], tools: Toolbox) -> bool:
     """Return whether *records* tell of a call of *tools* that read anything of the project."""
-    done = (one for one in records if isinstance(one, ToolResult) and one.state == "done")
-    for result in done:
+    for name in _names_of_done(records):
         try:
-            if tools.find(result.name).risk is Risk.READ:
+            if tools.find(name).risk is Risk.READ:
                 return True
         except ToolError:  # it is not offered any more
             continue
     return False
+
+
+def _names_of_done(records: Iterable[Record]) -> Iterator[str]:
+    """Yield the tools of the calls that were done, those for a message's mentions included."""
+    for record in records:
+        match record:
+            case ToolResult(name=name, state="done"):
+                yield name
+            case ShellResult(read=ToolCall(name=name), state="done"):
+                yield name
 
 
 def by_sentence(claims: Iterable[Claim]) -> tuple[Claim, ...]:

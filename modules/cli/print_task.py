@@ -46,11 +46,11 @@ def run_task(
 ) -> int:
     """Do *task* and print what *screen* is to print; return the exit code.
 
-    *typed* is what of it the person typed, which may name pictures; the answer is to be valid by
-    *schema*. Raises `UserError` when nothing of it could be begun, as with any bad setting.
+    *typed* is what of it the person typed, which may name pictures and files; the answer is to be
+    valid by *schema*. Raises `UserError` when nothing could be begun, as with any bad setting.
     """
     screen.learn(terminal.tools, terminal.commands)
-    turn = terminal.run_line(task, terminal.load_pictures(typed))
+    turn = terminal.run_line(task, terminal.load_pictures(typed), typed=typed)
     with stopping_on_signals(terminal.stop.set):
         try:
             drive(turn, screen.show)
@@ -75,7 +75,7 @@ def _take_valid_answer(terminal: MainTerminal, screen: PlainScreen, schema: Answ
     except InvalidAnswer as error:
         retry = retry_message(error.reason)
     screen.begin_again()
-    drive(terminal.run_line(retry), screen.show)
+    drive(terminal.run_line(retry, typed=""), screen.show)
     if not screen.has_answer:
         return
     try:

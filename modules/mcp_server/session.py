@@ -275,7 +275,7 @@ class McpSession:
 
         message = as_message(f" {task}" if task.startswith("/") else task)
         with self._settings(model, think):
-            turn = terminal.run_line(message, ())
+            turn = terminal.run_line(message, (), typed="")  # a program wrote it
             with self._lock:
                 if call.is_cancelled or self._is_closing:
                     terminal.stop.set()

@@ -3,7 +3,7 @@
 - cost      About how many tokens the mentions of a message cost, said before it is sent.
 - feature   The mentions of a message as calls, which are run before the model is asked.
 - names     The names behind an `@` in a message.
-- symbols   Functions and classes of the project, found by name.
+- symbols   Functions and classes of the project that a message names, and where they end.
 """
 
 EXPORTS = {

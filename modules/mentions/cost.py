@@ -28,7 +28,9 @@ def mention_costs(project: Project, text: str) -> list[MentionCost]:
     Names of functions and classes are looked up only when the message is sent.
     """
     costs: list[MentionCost] = []
-    for name in names_in(text)[:MAX_MENTIONS]:
+    for name in names_in(text):
+        if len(costs) == MAX_MENTIONS:
+            break
         if address := address_in(name):
             costs.append(MentionCost(address, "page", None))
         elif (named := named_path(project, name)) and named.kind == "folder":

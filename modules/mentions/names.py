@@ -11,12 +11,16 @@ from core.tools import ToolError
 from modules.files.project import Project
 
 MAX_MENTIONS = 10
-"""Names of one message that are looked up."""
+"""Names of one message that are read."""
+_MAX_NAMES = 200
+"""Names of one message that are looked at: a pasted file has many that are nothing."""
+_SYMBOL = re.compile(r"[^\W\d]\w{2,}(?:\.[^\W\d]\w*){0,9}")
 _MENTION = re.compile(r"""(?:^|(?<=[\s(（「“]))@(?:"([^"\n]+)"|(\S+))""", re.MULTILINE)
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-_LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
+_LINES = re.compile(r"(.+?):(\d{1,9})(?:-(\d{1,9}))?")
 _ADDRESS = re.compile(r"https?://\S+")
 _END_MARKS = ".,;:!?)'\"，。；：！？）」”、"
+_WIDE_MARK = re.compile("[，。；：！？、（）「」《》“”]")
 
 
 class NamedPath(NamedTuple):
@@ -30,25 +34,42 @@ class NamedPath(NamedTuple):
 
 
 def names_in(text: str) -> list[str]:
-    """Return what stands behind each `@` of *text*, once each; code between fences has none."""
+    """Return what stands behind each `@` of *text*, once each, not too many; code between fences
+    has none.
+    """
     if "@" not in text:
         return []
     found = _MENTION.findall(_FENCED.sub("", text))
-    return list(dict.fromkeys(quoted or word for quoted, word in found))
+    return list(dict.fromkeys(quoted or word for quoted, word in found))[:_MAX_NAMES]
 
 
 def address_in(name: str) -> str:
     """Return the web address that *name* is, "" for none."""
-    return name.rstrip(_END_MARKS) if _ADDRESS.fullmatch(name) else ""
+    return _before_wide_mark(name).rstrip(_END_MARKS) if _ADDRESS.fullmatch(name) else ""
+
+
+def symbol_in(name: str) -> str:
+    """Return what *name* may call a function or class, `name` or `Class.name`; "" for none."""
+    symbol = _before_wide_mark(name).rstrip(".,;:!?").removesuffix("()")
+    return symbol if _SYMBOL.fullmatch(symbol) else ""
 
 
 def named_path(project: Project, name: str) -> NamedPath | None:
-    """Return what of *project* is called *name*, without the full stop of a sentence; or None."""
-    for candidate in dict.fromkeys((name, name.rstrip(_END_MARKS))):
+    """Return what of *project* is called *name*, without the end of a sentence; or None.
+
+    Chinese goes on behind a mark without a blank.
+    """
+    short = _before_wide_mark(name)
+    candidates = (name, name.rstrip(_END_MARKS), short, short.rstrip(_END_MARKS))
+    for candidate in dict.fromkeys(candidates):
         for path, first, last in _readings(candidate):
             if found := _stat(project, path):
                 return found._replace(first=first, last=last)
     return None
+
+
+def _before_wide_mark(name: str) -> str:
+    return _WIDE_MARK.split(name, maxsplit=1)[0]
 
 
 def _readings(name: str) -> Iterator[tuple[str, int, int | None]]:

@@ -1,30 +1,25 @@
-"""Functions and classes of the project, found by name."""
+"""Functions and classes of the project that a message names, and where they end."""
 
 from __future__ import annotations
 
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from core.tools import ToolError
 from modules.files.project import Project
+from modules.symbols.symbol_index import Symbol, SymbolIndex
 from utils.i18n import UserError
 from utils.text.lines import lines_of
+from utils.waiting import Stop
 
 MAX_FOUND = 3
 """Definitions of one name that are told."""
-_MAX_FILES = 5_000
 _MAX_FILE_BYTES = 1_000_000
-_MAX_TOTAL_BYTES = 50_000_000
 _MAX_LINES = 200  # of a definition whose end cannot be parsed
-_NAME = re.compile(r"[^\W\d]\w{2,}(?:\.[^\W\d]\w*)*")
-_SUFFIXES = (
-    *(".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".go", ".rs", ".java", ".kt"),
-    *(".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rb", ".php", ".swift", ".scala", ".lua", ".sh"),
-)
-_WORDS = "class|interface|struct|enum|trait|type|module|object|func|fun|fn|function|def"
 
 
 class Definition(NamedTuple):
@@ -35,87 +30,69 @@ class Definition(NamedTuple):
     last: int
 
 
-def is_symbol(name: str) -> bool:
-    """Return whether *name* may be that of a function or class: `name`, or `Class.name`."""
-    return _NAME.fullmatch(name) is not None
+class Definitions:
+    """Finds what is defined in *project*, as its index has it; *stop* ends the look for it."""
+
+    def __init__(self, project: Project, stop: Stop) -> None:
+        self._project = project
+        self._stop = stop
+        self._index = SymbolIndex(project, self._files)
+
+    def find(self, names: Collection[str]) -> Mapping[str, Sequence[Definition]]:
+        """Return where those of *names* are defined that are, to the letter: few places each."""
+        try:
+            found = self._index.find_exact(names)
+        except (OSError, UserError, ToolError):  # there are no files to be looked at
+            return {}
+        return {
+            name: [self._whole(symbol) for symbol in symbols[:MAX_FOUND]]
+            for name, symbols in found.items()
+            if not self._stop.is_set()
+        }
+
+    def _files(self) -> Collection[str]:
+        return list(takewhile(lambda _: not self._stop.is_set(), self._project.files()))
+
+    def _whole(self, symbol: Symbol) -> Definition:
+        try:
+            data = self._project.read_bytes(symbol.path, _MAX_FILE_BYTES)
+        except (OSError, UserError, ToolError):  # it is gone: reading it will say so
+            return Definition(symbol.path, symbol.line, symbol.line)
+        text = data.decode("utf-8", "replace")
+        if symbol.path.endswith((".py", ".pyi", ".pyw")) and (
+            lines := _parsed_lines(text, symbol.line)
+        ):
+            return Definition(symbol.path, *lines)
+        return Definition(symbol.path, symbol.line, _end_of(lines_of(text), symbol.line))
 
 
-def find_definitions(project: Project, name: str) -> Sequence[Definition]:
-    """Return where *name* is defined in *project*: few, of a bounded look at its sources."""
+def _parsed_lines(text: str, line: int) -> tuple[int, int] | None:
+    """Return the lines of what *line* of a Python source defines, its decorators included."""
     try:
-        paths = [path for path in project.files() if path.endswith(_SUFFIXES)]
-    except (OSError, UserError, ToolError):
-        return ()
-    needle, total = name.rpartition(".")[2].encode(), 0
-    found: list[Definition] = []
-    for path in paths[:_MAX_FILES]:
-        try:
-            data = project.read_bytes(path, _MAX_FILE_BYTES)
-        except (OSError, UserError, ToolError):  # it is gone, or no file to be read
-            continue
-        total += len(data)
-        if needle in data:
-            text = data.decode("utf-8", "replace")
-            found += [Definition(path, *lines) for lines in _lines_of(path, text, name)]
-        if len(found) >= MAX_FOUND or total > _MAX_TOTAL_BYTES:
-            break
-    return found[:MAX_FOUND]
-
-
-def _lines_of(path: str, text: str, name: str) -> Iterator[tuple[int, int]]:
-    if path.endswith((".py", ".pyi")):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of escapes in the person's code
-                tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            yield from _matching_lines(text, name)
-            return
-        yield from _defined_in(tree, name.split("."))
-    else:
-        yield from _matching_lines(text, name)
-
-
-def _defined_in(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the lines of what *names*, one within the other, are called, at any depth."""
-    pending = [node]
-    while pending:
-        for child in ast.iter_child_nodes(pending.pop(0)):
-            pending.append(child)
-            if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                continue
-            if child.name == names[0] and len(names) > 1:
-                yield from _defined_in(child, names[1:])
-            elif child.name == names[0]:
-                first = min([child.lineno, *(one.lineno for one in child.decorator_list)])
-                yield first, child.end_lineno or first
-
-
-def _matching_lines(text: str, name: str) -> Iterator[tuple[int, int]]:
-    """Yield the lines of definitions by their first words, and by how far they are indented."""
-    last = re.escape(name.rpartition(".")[2])
-    pattern = re.compile(
-        rf"^[ \t]*(?:[\w()]+[ \t]+){{0,4}}(?:{_WORDS})\*?[ \t]+(?:\([^)\n]*\)[ \t]*)?{last}\b"
-        rf"|^[ \t]*(?:export[ \t]+)?(?:const|let|var)[ \t]+{last}[ \t]*="
-        r"[ \t]*(?:async[ \t]*)?(?:function\b|\(|\w+[ \t]*=>)"
-    )
-    lines = lines_of(text)
-    for number, line in enumerate(lines, 1):
-        if pattern.match(line):
-            yield number, _end_of(lines, number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in the person's code
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            and node.lineno == line
+        ):
+            first = min([line, *(one.lineno for one in node.decorator_list)])
+            return first, node.end_lineno or line
+    return None
 
 
 def _end_of(lines: Sequence[str], first: int) -> int:
     """Return the last line of what begins at *first*: before one that is indented no further."""
+    if first > len(lines):  # the file has changed
+        return first
     indent = _indent(lines[first - 1])
     for number in range(first + 1, min(len(lines), first + _MAX_LINES) + 1):
         line = lines[number - 1]
-        if line.strip() and _indent(line) <= indent:
-            is_end = re.match(r"\s*(?:[})\]]|end\b)", line)
-            is_opened = re.match(r"\s*[{]", line)
-            if is_opened:
-                continue
-            return number if is_end else number - 1
+        if line.strip() and _indent(line) <= indent and not re.match(r"\s*[{]", line):
+            return number if re.match(r"\s*(?:[})\]]|end\b)", line) else number - 1
     return min(len(lines), first + _MAX_LINES)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from core.cards import PromptSource
 from core.conversation.compaction import TURN_HEADING
 from core.conversation.history import SUMMARY, TurnRecord
-from core.conversation.messages import Context, ShellResult, StateRecord, User
+from core.conversation.messages import Context, ShellResult, StateRecord, ToolCall, User
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.protocols.vcp_messages import RESULT
 from utils.text.clean import visible
@@ -55,6 +55,10 @@ class Origins:
             match record:
                 case User(text):
                     self._own[text] = Part("person", phrase("person"), text)
+                case ShellResult(read=ToolCall(name=name)):
+                    text = record.to_wire()["content"]
+                    label = phrase("read for an @: {name}", name=visible(name))
+                    self._own[text] = Part("answers", label, text)
                 case ShellResult(check=check):
                     text = record.to_wire()["content"]
                     label = phrase("project check") if check else phrase("your command")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple, cast
 
@@ -73,6 +73,23 @@ class SymbolIndex:
         found = nsmallest(limit, _matches(known, words), key=lambda symbol: _rank(symbol, words[0]))
         return SymbolsFound(found, unread)
 
+    def find_exact(self, names: Collection[str]) -> Mapping[str, Sequence[Symbol]]:
+        """Return the functions and types that are called one of *names*, to the letter.
+
+        A name with a full stop is that of something within another.
+        """
+        with self._lock:
+            self._read()
+            known = self._known
+        found: dict[str, list[Symbol]] = {}
+        for path, (_, lines) in known.items():
+            if not any(name in lines for name in names):
+                continue
+            for symbol in (_symbol(path, line) for line in lines.split("\n")[:-1]):
+                for name in _names_of(symbol).intersection(names):
+                    found.setdefault(name, []).append(symbol)
+        return found
+
     def _read(self) -> int:
         """Bring what is known up to date; return how many files there was no time or room for."""
         # What listing and comparing takes does not count: each question reads some files.
@@ -135,6 +152,14 @@ def _matches(known: dict[str, _KnownFile], words: Sequence[str]) -> Iterator[Sym
 def _symbol(path: str, line: str) -> Symbol:
     number, kind, name = line.split(" ", 2)
     return Symbol(name, cast("Kind", kind), path, int(number))
+
+
+def _names_of(symbol: Symbol) -> set[str]:
+    """Return what *symbol* may be called: alone, and as within each of those around it."""
+    if symbol.kind == "heading":
+        return set()
+    parts = symbol.name.split(".")
+    return {".".join(parts[start:]) for start in range(len(parts))}
 
 
 def _rank(symbol: Symbol, word: str) -> tuple[int, int, str, int]:

@@ -15,12 +15,20 @@ let asked = "";
  * @param {HTMLElement} place
  */
 export async function tell(area, place) {
-  const names = (area.value.match(NAMES) ?? []).map((name) => name.trim()).join(" ").slice(0, MOST);
+  const names = namesIn(area);
   if (names === asked) return;
   asked = names;
   const cost = names ? await costOf(names) : "";
   if (asked !== names) return; // something was typed meanwhile
+  if (namesIn(area) !== names) { // or sent
+    asked = "";
+    return;
+  }
   place.replaceChildren(...(cost ? [h("p", { class: "muted mention-cost", text: say(cost) })] : []));
+}
+
+function namesIn(area) {
+  return (area.value.match(NAMES) ?? []).map((name) => name.trim()).join(" ").slice(0, MOST);
 }
 
 /** Without an answer nothing is said: the message is sent all the same. */

@@ -13,6 +13,7 @@ from acp.helpers import embedded_text_resource
 from acp.schema import ClientCapabilities, FileSystemCapabilities
 
 from modules.acp.prompts import read_prompt
+from modules.mentions.names import names_in
 from tests.modules.acp.client import (
     HANG_SECONDS,
     RecordingClient,
@@ -294,7 +295,10 @@ def test_what_a_prompt_refers_to_reaches_the_model(tmp_path: Path) -> None:
 
     with Simulator([Say("Read.")]) as server:
         run_in_own_loop(play())
-        text = server.requests[0].last_user
+        messages = server.requests[0].messages
+    told = [str(one["content"]) for one in messages if one["role"] == "user"]
+    [text] = [one for one in told if one.startswith("Compare ")]
+    assert [one.count("1│one") for one in told if one is not text] == [1]  # b.txt is told in text
     assert "Compare @a.txt (L1:2) with @b.txt[outside](file://" in text
     assert "The editor shows b.txt with changes that are not saved yet" in text
     assert "not saved\n" in text
@@ -438,6 +442,17 @@ def test_the_model_is_an_option_where_the_server_says_what_it_has(tmp_path: Path
 
     with Simulator([Say("Another one.")]) as server:
         run_in_own_loop(asyncio.wait_for(play(), HANG_SECONDS))
+
+
+def test_only_what_the_person_typed_and_refers_to_is_a_mention(tmp_path: Path) -> None:
+    project = project_in(tmp_path)
+    embedded = embedded_text_resource((project / "a.txt").as_uri(), "see @b.txt\n")
+    link = resource_link_block("c d.txt", (project / "c d.txt").as_uri())
+    blocks = [text_block("Compare @a.txt, with "), link, resource_block(embedded)]
+    prompt = read_prompt(blocks, project)
+    assert "see @b.txt" in prompt.message
+    assert names_in(prompt.mentions) == ["c d.txt"]
+    assert names_in(read_prompt([text_block("Read @a.txt")], project).mentions) == ["a.txt"]
 
 
 def test_a_resource_cannot_end_before_its_end(tmp_path: Path) -> None:

@@ -6,5 +6,5 @@
 """
 
 EXPORTS = {
-    "symbol_index": ["SymbolIndex"],
+    'symbol_index': ['Symbol', 'SymbolIndex'],
 }

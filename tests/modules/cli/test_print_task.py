@@ -29,7 +29,7 @@ def test_a_signal_before_there_is_a_turn_stops_it(
         yield from turn
 
     monkeypatch.setattr(
-        MainTerminal, "run_line", lambda _, line, _pictures: interrupted(begin(line))
+        MainTerminal, "run_line", lambda _, line, _pictures, **_more: interrupted(begin(line))
     )
     screen = PlainScreen("text", out := StringIO(), StringIO(), Translator("en", {}))
     assert run_task(main, "do it", screen, FailureLog(tmp_path / "failures")) == 130

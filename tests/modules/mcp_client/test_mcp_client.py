@@ -331,7 +331,7 @@ def test_a_projects_servers_are_said_to_start_where_nobody_is_asked(tmp_path: Pa
     configure(tmp_path, {"raw": RAW, "off": RAW | {"disabled": True}}, is_own=False)
     with session(tmp_path) as made:
         assert [row[1] for row in rows(made, "/mcp")] == [
-            "not used: not allowed yet; /mcp allow allows it",
+            "not used: not enabled yet; /mcp allow enables it",
             "not used: switched off",
         ]
         made.terminal.approval.mode = "all"

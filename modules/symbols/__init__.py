@@ -6,5 +6,5 @@
 """
 
 EXPORTS = {
-    'symbol_index': ['Symbol', 'SymbolIndex'],
+    "symbol_index": ["Symbol", "SymbolIndex"],
 }

@@ -235,6 +235,14 @@ def test_a_dialogue_with_nobody_says_what_to_do(onefold: Run, lines: str, told: 
     assert bool(result.stderr) is bool(told)
 
 
+def test_the_practice_model_answers_the_message_and_not_the_file_that_it_names(
+    onefold: Run, project: Path
+) -> None:
+    (project / "b.py").write_text("# 计算\nx = 1\n")
+    result = onefold("-p", "count the lines of @b.py", "--offline")
+    assert result.stdout.startswith("Counted in `b.py`:\n\n```\nlines: 2\n")
+
+
 @pytest.mark.parametrize("output", ["json", "stream-json"])
 def test_a_program_reads_what_kept_a_task_from_beginning(onefold: Run, output: str) -> None:
     result = onefold("-p", "go", "--project", "/", "--output", output)

@@ -64,6 +64,7 @@ EXPORTS = {
         "Context",
         "Effort",
         "MEMORY_MARKS",
+        "READ_PREFIX",
         "Record",
         "ResultState",
         "SHELL_ESCAPE",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.conversation.messages import READ_PREFIX
 from modules.practice.practice_reply import PracticeCall
 from modules.practice.requests.steps import STOPPED_PREFIXES, StepAnswer
 
@@ -40,7 +41,7 @@ class ParsedRequest:
     @classmethod
     def parse(cls, messages: Sequence[dict[str, Any]]) -> ParsedRequest:
         """Find the last message of the person; "go on" stands for the one before it."""
-        user_indexes = [n for n, message in enumerate(messages) if message["role"] == "user"]
+        user_indexes = [n for n, message in enumerate(messages) if _is_from_person(message)]
         continue_count = 1
         while len(user_indexes) > 1 and _is_continue(messages[user_indexes[-1]]):
             user_indexes.pop()
@@ -58,6 +59,11 @@ class ParsedRequest:
             _last_file(messages[: user_indexes[-1]]),
             continue_count,
         )
+
+
+def _is_from_person(message: dict[str, Any]) -> bool:
+    """Return whether *message* is the person's own, and not what was read for one."""
+    return message["role"] == "user" and not _text(message).startswith(READ_PREFIX)
 
 
 def _is_continue(message: dict[str, Any]) -> bool:

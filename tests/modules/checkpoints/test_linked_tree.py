@@ -159,7 +159,8 @@ def test_what_git_obeys_is_not_kept(linked: SandboxHome, main_tree: Path, name: 
 def test_the_repository_itself_cannot_be_written_to(linked: SandboxHome, main_tree: Path) -> None:
     names = ("config", "hooks/x", "objects/x", "worktrees/linked/commondir", "refs/heads/x")
     before = files_of(main_tree / ".git")
-    code = "".join(f"echo x >> ../work/project/.git/{name}; " for name in names)
+    repository = f"../{main_tree.relative_to(linked.home)}/.git"
+    code = "".join(f"echo x >> {repository}/{name}; " for name in names)
     run_to_end(linked.sandbox(), Program("bash", code))
     assert files_of(main_tree / ".git") == before
 

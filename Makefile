@@ -24,6 +24,9 @@ campaign:
 constraints:
 	python3 tools/constraints.py
 
+depth-points:
+	.venv-dev/bin/python -m tools.depth_points
+
 pictures:
 	.venv-dev/bin/python -m tools.pictures
 

@@ -12,13 +12,14 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from utils import setting_kinds as kinds
 from utils.bootstrap import STARTED_BY
 from utils.dotenv import read_dotenv
+from utils.frozen import frozen
 from utils.i18n import BadUsage, Phrase, Text, UserError, phrase
 from utils.llm.prices import PriceList
 from utils.system.installation import (
@@ -44,7 +45,7 @@ ANTHROPIC = "https://api.anthropic.com"
 OPENAI = "https://api.openai.com/v1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Settings:
     """Every setting and its default; the names are those of `config.toml`."""
 
@@ -61,7 +62,9 @@ class Settings:
     data_dir: Path = field(default=DATA, metadata={})
     lang: Language | Literal[""] = field(default="", metadata=kinds.choice("", "en", "zh"))
     keys: Literal["emacs", "vim"] = field(default="emacs", metadata=kinds.choice("emacs", "vim"))
+    shortcuts: Mapping[str, str] = field(default_factory=dict, metadata=kinds.shortcuts())
     model: str = field(default="deepseek-flash", metadata=kinds.name())
+    helper_model: str = field(default="", metadata=kinds.text())
     mode: Literal["fast", "think"] = field(default="fast", metadata=kinds.choice("fast", "think"))
     depth: Literal["auto", "brief", "standard", "deep"] = field(
         default="auto", metadata=kinds.choice("auto", "brief", "standard", "deep")
@@ -106,6 +109,9 @@ class Settings:
     )
     notify_seconds: float = field(default=10.0, metadata=kinds.number(float, 0, 3_600))
     title: bool = field(default=False, metadata=kinds.yes_no())
+    theme: Literal["auto", "light", "dark", "contrast"] = field(
+        default="auto", metadata=kinds.choice("auto", "light", "dark", "contrast")
+    )
     plain: bool = field(default=False, metadata=kinds.yes_no())
     web_terminal: Literal["off", "local", "remote"] = field(
         default="off", metadata=kinds.choice("off", "local", "remote")
@@ -149,6 +155,16 @@ class Settings:
 
         found = {name: one for name, one in self.person_environment.items() if holds_key(one)}
         return found | self.secrets
+
+    @property
+    def usual_key(self) -> str:
+        """The key that the server at `deepseek_base_url` is sent: one that is evidently for
+        platform.deepseek.com goes to no program on this very machine."""
+        if self.deepseek_base_url == DEEPSEEK or not _DEEPSEEK_KEY.fullmatch(self.deepseek_api_key):
+            return self.deepseek_api_key
+        from utils.llm.served_model import is_local
+
+        return "" if is_local(self.deepseek_base_url) else self.deepseek_api_key
 
     @property
     def api_keys(self) -> tuple[str, ...]:
@@ -224,6 +240,17 @@ class Settings:
         }
 
     @property
+    def git_identity(self) -> tuple[str, str]:
+        """The name and the address of the person's commits by the environment, "" for none."""
+        variables = self.person_environment
+        roles = ("AUTHOR", "COMMITTER")
+        name, email = (
+            next(filter(None, (variables.get(f"GIT_{role}_{what}") for role in roles)), "")
+            for what in ("NAME", "EMAIL")
+        )
+        return name.strip(), email.strip()
+
+    @property
     def loader_paths(self) -> list[str]:
         """What we load ourselves, and what the environment has Python and its libraries load."""
         path_lists = (os.environ.get(name, "").split(os.pathsep) for name in _LOADER_VARIABLES)
@@ -272,6 +299,8 @@ _NON_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
 _SECRET_NAME = re.compile(
     r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(_|$)|_(PASS|PWD|PAT|AUTH)$"
 )
+_DEEPSEEK_KEY = re.compile("sk-[0-9a-f]{32}")
+"""The form of those that platform.deepseek.com issues."""
 _GIT_TRANSPORT = ("GIT_SSH", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "GIT_ASKPASS")
 _LOADER_VARIABLES = (
     *(STARTED_BY, "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),

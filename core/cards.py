@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Literal
 
-from utils.i18n import Phrase, Text
+from utils.frozen import frozen
+from utils.i18n import Phrase, Text, phrase
 from utils.pictures import Picture
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One effect on the project folder; *new_path* is set for a rename only."""
 
@@ -18,17 +19,22 @@ class Change:
     new_path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextCard:
-    """A title, with text of any length below it, and *pictures* that are kept with the session."""
+    """A title, with text of any length below it, and *pictures* that are kept with the session.
+
+    *document* is the path of a document of which the *page*, from 1, is shown; "" for none.
+    """
 
     title: Text
     body: Text = ""
     kind: Literal["text"] = "text"
     pictures: tuple[Picture, ...] = ()
+    document: str = ""
+    page: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiffCard:
     """A changed file; *diff* is a unified diff of its text without the file header lines."""
 
@@ -46,7 +52,7 @@ MACHINE_PLACE = "no sandbox"
 """The `RunCard.tier` of a program on a machine of the agent's own (`--machine`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunPicture:
     """A picture that a run has made in the project; *size* in bytes."""
 
@@ -55,7 +61,7 @@ class RunPicture:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunCard:
     """A program run; *exit_code* is None when it was killed, and *why* says for what.
 
@@ -79,7 +85,7 @@ class RunCard:
     """What people should know of it beside that."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A place found; *line* counts from 1 and is 0 where the whole file is meant."""
 
@@ -88,7 +94,7 @@ class Hit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchCard:
     """Hits of a search in the folder; *total* may be more than the hits carried.
 
@@ -104,7 +110,7 @@ class SearchCard:
     kind: Literal["search"] = "search"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TreeEntry:
     """A line of a folder tree; *size* in bytes, None for a folder."""
 
@@ -114,7 +120,7 @@ class TreeEntry:
     note: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TreeCard:
     """What is in the folder *path*; *left_out* counts what is not among the *entries*."""
 
@@ -128,11 +134,11 @@ class Alarm(Phrase):
     """A phrase in a row of a table that is to be seen first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableCard:
     """Rows of cells; without *columns* the first cell of each row is its label.
 
-    *alarms* are the numbers of the rows, from 0, that are shown in red.
+    *alarms* are the numbers of the rows, from 0, that are shown in red, *gone* those in grey.
     """
 
     title: Text
@@ -140,9 +146,10 @@ class TableCard:
     columns: tuple[Text, ...] = ()
     alarms: tuple[int, ...] = ()
     kind: Literal["table"] = "table"
+    gone: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """A page of the web; *n* is its number as a source of the task, 0 for none."""
 
@@ -152,7 +159,7 @@ class Link:
     n: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinksCard:
     """The pages of the web that a search for *query* found."""
 
@@ -161,7 +168,7 @@ class LinksCard:
     kind: Literal["links"] = "links"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Todo:
     """One thing of the model's list of what is to be done."""
 
@@ -169,7 +176,7 @@ class Todo:
     status: Literal["pending", "in_progress", "completed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoCard:
     """The whole list of what is to be done, in its order."""
 
@@ -181,7 +188,7 @@ PromptSource = Literal["system", "tools", "context", "person", "model", "answers
 """Where a part of a request came from: as the status line of the page parts what fills it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptPart:
     """A part of a request: *text* as the model read it, *label* what it is.
 
@@ -197,7 +204,7 @@ class PromptPart:
     change: Literal["", "new", "gone"] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptCard:
     """What the model read in one step, in its order, and *facts* of it, each a label and a text.
 
@@ -211,7 +218,7 @@ class PromptCard:
     kind: Literal["prompt"] = "prompt"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineReceipt:
     """A run of the task in which lines were written; *said* is what it still stands for."""
 
@@ -224,7 +231,7 @@ class LineReceipt:
 WrittenBy = Literal["agent", "command", "person", "other"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineOrigin:
     """Where the lines of *ranges* (first and last, from 1) come from.
 
@@ -250,7 +257,7 @@ class LineOrigin:
     by: WrittenBy = "other"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OriginsCard:
     """Where lines of the file *path* come from, by origin from top to bottom.
 
@@ -273,6 +280,35 @@ class OriginsCard:
     kind: Literal["origins"] = "origins"
 
 
+ResultKind = Literal["report", "slides", "sheet", "chart", "page", "data", "code"]
+"""What a file is that a task hands over."""
+RESULT_NAMES: Mapping[ResultKind, Phrase] = {
+    "report": phrase("report"),
+    "slides": phrase("slides"),
+    "sheet": phrase("sheet"),
+    "chart": phrase("chart"),
+    "page": phrase("page"),
+    "data": phrase("data"),
+    "code": phrase("code"),
+}
+
+
+@frozen
+class ResultCard:
+    """The file *path* that was handed over with the *title*, as the result *number* of its session.
+
+    *size* is in bytes, *facts* what was found in it.
+    """
+
+    path: str
+    title: str
+    result: ResultKind
+    number: int
+    size: int
+    facts: Text = ""
+    kind: Literal["result"] = "result"
+
+
 Card = (
     TextCard
     | DiffCard
@@ -284,4 +320,5 @@ Card = (
     | TodoCard
     | PromptCard
     | OriginsCard
+    | ResultCard
 )

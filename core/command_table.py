@@ -80,4 +80,6 @@ def _as_command(prompt: PromptCommand) -> Command:
         )
 
     spec = CommandSpec(prompt.usage, "")
-    return Command(spec, refuse, prompt.help, prompt, completes=prompt.completes)
+    return Command(
+        spec, refuse, prompt.help, prompt, calls=prompt.calls, completes=prompt.completes
+    )

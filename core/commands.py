@@ -36,7 +36,7 @@ PART_LABELS = {
     "talk": phrase("conversation"),
     "answers": phrase("tool results"),
 }
-_MODE_LABELS: Mapping[ApprovalMode, Phrase] = {
+MODE_LABELS: Mapping[ApprovalMode, Phrase] = {
     "guarded": phrase("guarded"),
     "ask": phrase("ask"),
     "plan": phrase("plan"),
@@ -328,6 +328,7 @@ class Commands(Feature):
         is_concurrent=True,
         option="--approve",
         shows_alone=True,
+        kept=("list", "forget"),
         button="approval",
     )
     def approve(self, argument: str) -> Card:
@@ -341,7 +342,7 @@ class Commands(Feature):
         elif argument:
             self._context.approval.mode = _parse_mode(argument)
         always = ", ".join(self._context.approval.patterns)
-        mode = _MODE_LABELS[self._context.approval.mode]
+        mode = MODE_LABELS[self._context.approval.mode]
         return TextCard(phrase("Approval mode: {mode}.", mode=mode), always)
 
     def _approvals_card(self) -> Card:
@@ -359,9 +360,11 @@ class Commands(Feature):
         ]
         rows: list[Row] = [(str(number), *one) for number, one in enumerate(allowed, 1)]
         if not rows:
-            return TextCard(phrase("No permanent permissions."))
+            return TextCard(phrase("Nothing is always allowed."))
         columns = (phrase("number"), phrase("allowed"), phrase("scope"))
-        return TableCard(phrase("Always allowed (/approve forget N revokes)"), tuple(rows), columns)
+        return TableCard(
+            phrase("Always allowed (/approve forget N takes one back)"), tuple(rows), columns
+        )
 
     def _kept_approvals(self) -> Sequence[KeptApproval]:
         kept = self._context.approval.kept
@@ -416,7 +419,7 @@ class Commands(Feature):
                 for part, tokens in context.tokens_by_part().items()
             ),
             *self._cost_rows(),
-            (phrase("Approval"), _MODE_LABELS[context.approval.mode]),
+            (phrase("Approval"), MODE_LABELS[context.approval.mode]),
             *((phrase("Always allowed"), pattern) for pattern in context.approval.patterns),
         ]
         if context.locked_by:
@@ -483,7 +486,7 @@ def _words_for_kept(kept: KeptApproval, tools: Toolbox) -> Phrase:
     """Return what *kept* allows, in words, and what it was asked for."""
     why = visible(kept.why) if "{" in kept.why else Phrase(kept.why)
     what = _words_for_pattern(kept.pattern, tools)
-    return phrase("{what} (asked because: {why})", what=what, why=why)
+    return phrase("{what} (when the question says: {why})", what=what, why=why)
 
 
 def _words_for_pattern(pattern: str, tools: Toolbox) -> Phrase:

@@ -6,7 +6,7 @@ or a widget, and none carries more than a screen could show.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from core.cards import Card, Change
@@ -14,6 +14,7 @@ from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
 from core.conversation.proof import ChecksResult, Claim, Receipt
 from utils.error_codes import ErrorCode
+from utils.frozen import frozen
 from utils.i18n import Phrase, Text
 from utils.llm.completion import Usage
 from utils.pictures import Picture
@@ -23,9 +24,11 @@ CHECK_CALL = "check-"
 """The beginning of the ids of calls that are checks at the end of a task, and no model's."""
 PLAN_CALL = "plan-"
 """That of a question about the plan that an answer is."""
+FAILED_STEP_CALL = "failed-step-"
+"""That of a question about the step that failed at the end of a task."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """A person's answer to `ApprovalAsked`. No answer at all counts as a no.
 
@@ -44,18 +47,19 @@ class Reply:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PersonQuestion:
     """A question that a running tool has to the person; *choices* are answers they may pick.
 
-    The reply to one that is a phrase is its English.
+    The reply to one that is a phrase is its English. *card* shows what it is about.
     """
 
     text: Text
     choices: tuple[Text, ...] = ()
+    card: Card | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnStarted:
     """A turn begins with what the person said, and the *pictures* that they gave with it."""
 
@@ -64,7 +68,7 @@ class TurnStarted:
     pictures: tuple[Picture, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepStarted:
     """One model call begins; *step* counts from 1 within the turn."""
 
@@ -72,28 +76,28 @@ class StepStarted:
     thinks: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThinkingDelta:
     """A piece of the thought that the model is having."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThinkingFinished:
     """The thought of the step is over, *seconds* after it began."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextDelta:
     """A piece of what the model says."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallDrafted:
     """The model is writing a call's arguments; *characters* counts what has come so far."""
 
@@ -101,7 +105,7 @@ class CallDrafted:
     characters: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retrying:
     """The reply broke off. What was shown of it since `StepStarted` no longer counts."""
 
@@ -110,7 +114,7 @@ class Retrying:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waiting:
     """The next model call waits until *until* (seconds since the epoch), for the reason *why*.
 
@@ -121,7 +125,7 @@ class Waiting:
     until: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepFinished:
     """One model call is over and kept; *usage* is its own."""
 
@@ -129,21 +133,21 @@ class StepFinished:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThoughtKept:
     """The conclusion of the thinking step, carried on as text to the steps that do not think."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Warned:
     """Something the person should see; the turn goes on."""
 
     what: Phrase
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Informed:
     """Something worth a word that wants nothing of the person; *changes* came with it.
 
@@ -159,7 +163,7 @@ class Informed:
     ends_answer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolStarted:
     """A call begins; it comes once more, *is_revised*, when the person changed the arguments.
 
@@ -173,7 +177,7 @@ class ToolStarted:
     tier: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalAsked:
     """The turn waits for a `Reply`; it comes once more when that was one that cannot be.
 
@@ -182,7 +186,10 @@ class ApprovalAsked:
     the model is to be told, or "question" for the model's own, to be answered by one of the
     *choices* or in other words. *pattern* is what an "always" would cover, "" when there is none;
     only where the reply *may_revise*, it may bear arguments, and only where it *may_last* may it
-    last.
+    last. Where a helper asks, *parent* is the call that it is, and so is *call_id*; *arguments* are
+    those of what it wants to do, None where they are the call's own. *key* tells it from every
+    other question, also from one about the same call; it is given where the question is put
+    (`core.loop.current_question`).
     """
 
     call_id: str
@@ -194,9 +201,12 @@ class ApprovalAsked:
     may_revise: bool = False
     may_last: bool = False
     choices: tuple[Text, ...] = ()
+    parent: str = ""
+    arguments: dict[str, Any] | None = None
+    key: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolOutput:
     """A piece of what a running call prints."""
 
@@ -204,7 +214,7 @@ class ToolOutput:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolFinished:
     """A call is over; *error_code* says why it failed or was refused, None otherwise."""
 
@@ -217,7 +227,7 @@ class ToolFinished:
     error_code: ErrorCode | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandAnswered:
     """A slash command's answer; *effect* asks the screen itself for something.
 
@@ -227,7 +237,7 @@ class CommandAnswered:
     command: str
     card: Card | None = None
     ok: bool = True
-    effect: Literal["", "clear", "exit", "git", "keys", "session"] = ""
+    effect: Literal["", "agents", "clear", "exit", "git", "keys", "phone", "session", "theme"] = ""
     changes: tuple[Change, ...] = ()
 
 
@@ -235,7 +245,7 @@ EndReason = Literal["done", "stopped", "step_limit", "budget", "error", "interru
 """How a turn ended; "interrupted" is told only of a kept turn that Onefold did not outlive."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnFinished:
     """The last event of a turn; *detail* says more unless *why* is "done".
 
@@ -259,6 +269,31 @@ class TurnFinished:
     claims: tuple[Claim, ...] = ()
 
 
+@frozen
+class HelperEvent:
+    """Something that happens in the turn of a helper, which is the call *parent* of this one.
+
+    Its texts come whole, with each reply. A question of it is none of these: it is asked as any
+    other, about the call *parent*.
+    """
+
+    parent: str
+    event: HelperStep
+
+
+HelperStep = (
+    StepStarted
+    | TextDelta
+    | Retrying
+    | Waiting
+    | StepFinished
+    | Warned
+    | Informed
+    | ToolStarted
+    | ToolFinished
+)
+"""What of a helper's turn is shown."""
+
 Event = (
     TurnStarted
     | StepStarted
@@ -277,10 +312,13 @@ Event = (
     | ToolOutput
     | ToolFinished
     | CommandAnswered
+    | HelperEvent
     | TurnFinished
 )
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """Return *event* as a JSON object whose "type" is the event's class name."""
+    if isinstance(event, HelperEvent):
+        return {"type": HelperEvent.__name__, "parent": event.parent, "event": to_json(event.event)}
     return {"type": type(event).__name__, **to_plain(event)}

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from core.cards import Card, Change
+from utils.frozen import frozen
 from utils.i18n import Phrase, Text, phrase
 
 if TYPE_CHECKING:
     from core.conversation.history import History
     from core.conversation.messages import Record, ToolCall
     from core.events import PersonQuestion
+    from core.loop.current_question import CurrentQuestion
+    from core.loop.direct_calls import DirectContext
+    from core.loop.turn_context import Turn
     from core.observer import Observer
     from core.tools import Outcome, Toolbox
 
@@ -35,9 +39,18 @@ class SessionHandle(Protocol):
     observer: Observer | None
     task: str
     """What the person last said to the model, "" for nothing yet: known before it is recorded."""
+    is_in_turn: bool
+    """Whether a turn runs; one does to its very end, which comes after the model's last word."""
+
+    question: CurrentQuestion
+    """What is asked now, which may be answered from elsewhere."""
 
     @property
     def session(self) -> str: ...
+    @property
+    def locked_by(self) -> Phrase | None:
+        """The process that runs the session, where it may only be read."""
+
     @property
     def history(self) -> History: ...
     @property
@@ -87,7 +100,8 @@ class SessionHandle(Protocol):
         """Let the screens show anew, from any thread, what features say of themselves."""
 
 
-class Section(NamedTuple):
+@frozen
+class Section:
     """A part of what the model should know now. *name* is its stable key; *text* what is true.
 
     An empty *text* means that there is nothing to know. *describe_change* may give a shorter text
@@ -105,14 +119,16 @@ class Section(NamedTuple):
     telling: Literal["changed", "again", "known"] = "changed"
 
 
-class PostRunConfirmation(NamedTuple):
-    """A decision for the person about a call that is over: *card* shows what it did.
+@frozen
+class PostRunConfirmation:
+    """A decision for the person about a call that is over: *what* it did in a sentence or two,
+    and *card* shows it.
 
     *revert* takes all of it back; it raises `UserError` if that is not possible. What broke what is
     "protected" by a note is taken back without asking in the mode that asks nothing.
     """
 
-    why: Phrase
+    what: Phrase
     card: Card
     revert: Callable[[], None]
     kind: Literal["loss", "protected"] = "loss"
@@ -122,7 +138,7 @@ Answer = Literal["yes", "no", "allowed", "nobody"]
 """An answer to a `Question`: "allowed" in the mode that asks nothing, "nobody" for none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A question beside the calls, about the file *path*: *card* shows what it is about.
 
@@ -138,14 +154,16 @@ class Question:
     answer: Callable[[Answer], Phrase]
 
 
-class Decided(NamedTuple):
+@frozen
+class Decided:
     """What came of a person's decision; the task *goes_on* with what the model reads of it."""
 
     outcome: Outcome
     goes_on: bool
 
 
-class EndDecision(NamedTuple):
+@frozen
+class EndDecision:
     """A decision where a task would end: *decide* takes the answer, None being nobody's."""
 
     question: PersonQuestion
@@ -156,7 +174,7 @@ HookEvent = Literal["PreToolUse", "PostToolUse", "Stop"]
 """A moment at which hooks run: before a call, after it, and at the end of a task."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookVerdict:
     """What hooks have said: *denial* and *notes* to the model, *why* and *problems* to the person.
 
@@ -170,14 +188,16 @@ class HookVerdict:
     changes: tuple[Change, ...] = ()
 
 
-class CallsOfMessage(NamedTuple):
+@frozen
+class CallsOfMessage:
     """The *calls* that a message of the person's asks for, and *problems* with others of them."""
 
     calls: Sequence[ToolCall]
     problems: Sequence[Phrase] = ()
 
 
-class PlannedCheck(NamedTuple):
+@frozen
+class PlannedCheck:
     """A check of the project to run as the call *id*: a *command*, for *seconds* at most."""
 
     id: str
@@ -185,7 +205,8 @@ class PlannedCheck(NamedTuple):
     seconds: int
 
 
-class BrokenFiles(NamedTuple):
+@frozen
+class BrokenFiles:
     """What cannot be parsed, or imports what is not there, and the call *id* that found it.
 
     *command* names the look at it, *text* says what was found.
@@ -204,7 +225,7 @@ class Feature:
     """The classes whose tools an earlier session may have used, and this one does not offer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandSpec:
     """Declaration of a slash command: all that the rest has to know of it, said once.
 
@@ -217,6 +238,8 @@ class CommandSpec:
     _: KW_ONLY
     is_concurrent: bool = False
     """Whether it leaves the conversation alone, and so may run while a turn does."""
+    is_of_project: bool = False
+    """Whether it is about the project alone, and so can be had in a session that is only read."""
     takes_back: bool = False
     """Whether it changes what was said, and so cannot be had in a session that is only read."""
     changes_files: bool = False
@@ -234,6 +257,9 @@ class CommandSpec:
     calls: str = ""
     """The method that returns the calls which it makes in a turn of their own; takes the rest of
     the line as well. Where there are none it is answered at once."""
+    turn: str = ""
+    """The method that returns the `OwnTurn` which it is; takes the rest of the line as well.
+    Where that returns None it is answered at once."""
     button: str = ""
     """What the buttons of the page call it by."""
     shortcut: str = ""
@@ -262,7 +288,8 @@ class CommandSpec:
 command = CommandSpec
 
 
-class PromptCommand(NamedTuple):
+@frozen
+class PromptCommand:
     """A slash command that says something to the model: a text in the file *path*.
 
     *problem* is why it cannot be used. *programs* gives, for what stands behind the name, what is
@@ -285,9 +312,20 @@ class PromptCommand(NamedTuple):
     problem: Text = ""
     completes: Callable[[Sequence[str]], Sequence[str]] | None = None
     """What returns the words that may be typed next: see `CommandSpec.completes`."""
+    calls: Callable[[str], Sequence[ToolCall]] | None = None
+    """What returns the calls that it makes instead, in a turn of their own, for some of what may
+    stand behind its name: see `CommandSpec.calls`."""
 
 
-class Command(NamedTuple):
+class OwnTurn(Protocol):
+    """What a command does in a turn of its own, without the model of the session."""
+
+    def __call__(self, context: DirectContext, line: str, queued: Sequence[str]) -> Turn:
+        """Yield the events of the turn that has begun, for the command as *line* says it."""
+
+
+@frozen
+class Command:
     """A slash command of a session.
 
     *run* takes the rest of the line and returns a `Card`, or a `CommandAnswered` where the screen
@@ -304,6 +342,8 @@ class Command(NamedTuple):
     """What returns the calls that it makes in a turn of their own: see `CommandSpec.calls`."""
     completes: Callable[[Sequence[str]], Sequence[str]] | None = None
     """What returns the words that may be typed next: see `CommandSpec.completes`."""
+    turn: Callable[[str], OwnTurn | None] | None = None
+    """What returns the turn of its own which it is: see `CommandSpec.turn`."""
 
     @property
     def name(self) -> str:
@@ -337,7 +377,9 @@ def commands_of(feature: object) -> Iterable[Command]:
         if spec is not None:
             calls = getattr(feature, spec.calls) if spec.calls else None
             completes = getattr(feature, spec.completes) if spec.completes else None
-            yield Command(spec, getattr(feature, name), calls=calls, completes=completes)
+            turn = getattr(feature, spec.turn) if spec.turn else None
+            run = getattr(feature, name)
+            yield Command(spec, run, calls=calls, completes=completes, turn=turn)
 
 
 def buttons_of(commands: Iterable[Command]) -> dict[str, str]:

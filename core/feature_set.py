@@ -22,7 +22,9 @@ from core.feature import (
 )
 from core.hook_members import HookMembers
 from core.hooks import (
+    AsksAgain,
     AsksPerson,
+    BeginsWithTurns,
     BindsToSession,
     CallsForMessages,
     ConfinesRuns,
@@ -101,6 +103,7 @@ class FeatureSet:
         self._file_followers = members.of(FollowsFiles)
         self.costs = CostFeatures(members)
         self._starting = members.of(PreparesTurns)
+        self._begun = members.of(BeginsWithTurns)
         self._calling = members.of(CallsForMessages)
         self._router = next(iter(members.of(RoutesTasks)), None)
         self._deciding = members.of(DecidesFailures)
@@ -108,6 +111,7 @@ class FeatureSet:
         self._resting = members.of(RestsAfterTurns)
         self._bound = members.of(BindsToSession)
         self._session_followers = members.of(FollowsSession)
+        self._asking_again = members.of(AsksAgain)
         self._fork_followers = members.of(FollowsForks)
         self._states = members.of(KeepsState)
         self._runners = members.of(RunsForPerson)
@@ -284,6 +288,11 @@ class FeatureSet:
         for one in self._starting:
             one.on_turn_start()
 
+    def on_turn_begun(self) -> None:
+        """Be told that a turn runs from now on, a new one or one that was left."""
+        for one in self._begun:
+            one.on_turn_begun()
+
     def route(self, line: str) -> Route:
         """Return how deep the task goes that the person's *line* begins."""
         return self._router.route(line) if self._router else STANDARD
@@ -320,6 +329,10 @@ class FeatureSet:
         """Be told that *session* is the one from now on, "" being one that is yet to begin."""
         for one in self._session_followers:
             one.on_session_changed(session)
+
+    def line_to_ask_again(self) -> str:
+        """Return the line that asks anew what a turn of the session was left at, "" for nothing."""
+        return next(filter(None, (one.line_to_ask_again() for one in self._asking_again)), "")
 
     def on_fork(self, session: str, new_session: str, turn: int) -> None:
         """Be told that *new_session* was made of *session* up to the end of *turn*."""

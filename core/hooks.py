@@ -366,6 +366,12 @@ class PreparesTurns(ABC):
         """Be told that a turn is about to begin, before it has a number."""
 
 
+class BeginsWithTurns(ABC):
+    @abstractmethod
+    def on_turn_begun(self) -> None:
+        """Be told that a turn runs from now on, a new one or one that was left; be quick."""
+
+
 class RoutesTasks(ABC):
     @abstractmethod
     def route(self, line: str) -> Route:
@@ -409,6 +415,12 @@ class FollowsSession(ABC):
     @abstractmethod
     def on_session_changed(self, session: str) -> None:
         """Be told that *session* is the one from now on, "" being one that is yet to begin."""
+
+
+class AsksAgain(ABC):
+    @abstractmethod
+    def line_to_ask_again(self) -> str:
+        """Return the line that asks anew what a turn of the session was left at, "" for nothing."""
 
 
 class FollowsForks(ABC):
@@ -462,6 +474,7 @@ HOOKS: tuple[type[ABC], ...] = (
     LimitsSpending,
     WeighsThinking,
     PreparesTurns,
+    BeginsWithTurns,
     RoutesTasks,
     DecidesFailures,
     FinishesTurns,
@@ -471,6 +484,7 @@ HOOKS: tuple[type[ABC], ...] = (
     RunsForPerson,
     RecordsPerson,
     BindsToSession,
+    AsksAgain,
     FollowsSession,
     FollowsForks,
     KeepsState,

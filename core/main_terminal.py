@@ -18,17 +18,19 @@ from core.commands import Commands, must_wait_message
 from core.conversation.citations import Citations, citations_of
 from core.conversation.context_updates import context_diff
 from core.conversation.context_window import ContextWindow
-from core.conversation.history import NATIVE_FAILURES, History, lost_result
+from core.conversation.history import NATIVE_FAILURES, QUESTION, History, lost_result
 from core.conversation.messages import SHELL_ESCAPE, Record, StateRecord, ToolCall, User, Wire
 from core.conversation.proof import NO_PROOF, Proof
 from core.conversation.request_prefix import PrefixWatch, Request
 from core.conversation.result_texts import INTERRUPTED_TEXT
 from core.conversation.store import Store
 from core.conversation.transcript import turn_end_record
-from core.events import CommandAnswered, TurnFinished, TurnStarted
-from core.feature import Command, Feature, PromptCommand, Section, commands_of
+from core.conversation.turn_progress import is_turn_over
+from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished, TurnStarted
+from core.feature import Command, Feature, OwnTurn, PromptCommand, Section, commands_of
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval, ApprovalMode
+from core.loop.current_question import CurrentQuestion
 from core.loop.depth import STANDARD
 from core.loop.thinking import Mode
 from core.loop.turn_context import Turn
@@ -39,8 +41,10 @@ from core.tool_texts import TOOLS_PLACE, fill_template
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Usage
+from utils.llm.prices import plain_sum
 from utils.pictures import Picture
 from utils.text.clean import visible
+from utils.text.codec import to_plain
 from utils.text.lines import replace_lone_surrogates
 from utils.text.nearest import nearest_name
 from utils.waiting import Stop
@@ -108,6 +112,7 @@ class MainTerminal:
         self.sessions = SessionManager(self)
         self.window = ContextWindow(self)
         self._prefix_watch = PrefixWatch()
+        self.question = CurrentQuestion(lambda: self.tools, self._on_reply, self._on_asked)
         self.is_in_turn = False
         self.task = ""
         command_sources = [Commands(self), *self.features]
@@ -159,10 +164,13 @@ class MainTerminal:
         if not pictures:
             line = self.expand(line)
         if line.startswith("/") and not pictures:
-            if prompt := self._prompt_of(line):
-                yield from self._run_prompt(line, prompt, queued)
-            elif calls := self._calls_of(line):
+            if calls := self._calls_of(line):
                 yield from self._run_calls(line, calls, [], is_private=False)
+            elif own_turn := self._own_turn_of(line):
+                self._begin_turn()
+                yield from self._track_turn(own_turn(self, line, queued))
+            elif prompt := self._prompt_of(line):
+                yield from self._run_prompt(line, prompt, queued)
             else:
                 yield self._run_command(line)
             return
@@ -252,6 +260,12 @@ class MainTerminal:
         command = self.commands.get(name)
         return command.calls(argument.strip()) if command and command.calls else ()
 
+    def _own_turn_of(self, line: str) -> OwnTurn | None:
+        """Return the turn of its own that the command in *line* is."""
+        name, _, argument = line.strip().partition(" ")
+        command = self.commands.get(name)
+        return command.turn(argument.strip()) if command and command.turn else None
+
     def _run_prompt(self, line: str, prompt: PromptCommand, queued: tuple[str, ...]) -> Turn:
         from core.loop.prompt_command import run_prompt_command
 
@@ -263,8 +277,9 @@ class MainTerminal:
         yield from self._track_turn(run_prompt_command(self, prompt, line, queued))
 
     @property
-    def has_open_question(self) -> bool:
-        """Whether the session was left at a question, and is ours: see `resume_turn`."""
+    def has_open_turn(self) -> bool:
+        """Whether the session was left at a question or while a helper was at work, and is ours:
+        see `resume_turn`."""
         calls = self.history.unanswered_calls
         if self.locked_by or self.is_in_turn or not calls:
             return False
@@ -273,22 +288,46 @@ class MainTerminal:
             decision = self.approval.decide(tool, tool.arguments(calls[0]), was_asked=True)
         except ToolError:  # there is no such tool any more
             return False
-        return decision.verdict == "ask" or tool.spec.asks_person
+        return decision.verdict == "ask" or tool.spec.asks_person or tool.spec.runs_turn
+
+    @property
+    def line_to_ask_again(self) -> str:
+        """The line that asks anew what a turn of its own was left at, "" where nothing is open."""
+        return "" if self.locked_by or self.is_in_turn else self.features.line_to_ask_again()
 
     def resume_turn(self) -> Turn:
-        """Ask again what was asked when the session was left, and go on with its turn."""
+        """Ask again what was asked when the session was left, have helpers go on where they stood,
+        and go on with its turn."""
         from core.loop.turn import PausedTurn, run_turn
 
         self.stop.clear()
         return self._with_observer(self._track_turn(run_turn(self, PausedTurn.of(self.history))))
 
+    def continue_turn(self) -> Turn:
+        """Go on with the turn that the session was left in: at its question, or with a step."""
+        from core.loop.turn import run_turn
+
+        if self.history.unanswered_calls:
+            return self.resume_turn()
+        self.stop.clear()
+        return self._with_observer(self._track_turn(run_turn(self)))
+
     def _track_turn(self, turn: Turn) -> Turn:
         self.is_in_turn = True
         try:
-            yield from turn
+            self.features.on_turn_begun()
+            yield from self.question.follow(turn)
         finally:
             self.is_in_turn = False
             self.features.on_turn_end()
+
+    def _on_asked(self, question: ApprovalAsked | None) -> None:
+        """Keep what is asked, so that other processes know, and None once it was answered."""
+        self.record(StateRecord(QUESTION, to_plain(question.why) if question else ""))
+
+    def _on_reply(self, question: ApprovalAsked, reply: Reply | None) -> None:
+        if self.observer:
+            self.observer.on_reply(question, reply)
 
     def _run_command(self, line: str) -> CommandAnswered:
         name, _, argument = replace_lone_surrogates(line).strip().partition(" ")
@@ -395,7 +434,7 @@ class MainTerminal:
             self.observer.on_request(messages)
 
     def was_asked(self, call_id: str) -> bool:
-        return call_id in [call.id for call in self.history.unanswered_calls[:1]]
+        return call_id == self.history.asked_call_id
 
     def on_abandoned(self, calls: Iterable[ToolCall]) -> None:
         if not self.history.unanswered_calls:
@@ -419,7 +458,8 @@ class MainTerminal:
         return [*self.store.warnings(), *self.features.warnings()]
 
     def on_turn_finished(self, end: TurnFinished) -> None:
-        if end.why != "done":  # the model's last word says that itself
+        is_told = end.why == "done" and is_turn_over(self._records_of_turn())
+        if not is_told:  # by the model's last word
             self.record(turn_end_record(self.history.turn, end))
         self.features.on_turn_finished()
 
@@ -457,7 +497,7 @@ class MainTerminal:
             return self.features.costs.refusal()
         return phrase(
             "The session's budget of ${budget} is used up (setting budget_usd).",
-            budget=f"{self.budget_usd:g}",
+            budget=plain_sum(self.budget_usd),
         )
 
     # --- context for the model -----------------------------------------------------------------
@@ -481,6 +521,16 @@ class MainTerminal:
     def usage(self) -> Usage:
         """Everything that the session has used so far."""
         return self.history.usage
+
+    @property
+    def helper_steps(self) -> int:
+        """The model calls that helpers have made in this task."""
+        return self.history.helper_steps
+
+    @property
+    def helper_usage(self) -> Usage:
+        """What helpers have used in this task."""
+        return self.history.helper_usage
 
     @property
     def yuan_per_dollar(self) -> float:

@@ -31,7 +31,11 @@ class Observer(Protocol):
 
 
 def observe(turn: Turn, observer: Observer) -> Turn:
-    """Yield what *turn* yields and send it the replies, *observer* hearing of both."""
+    """Yield what *turn* yields and send it the replies; *observer* hears of each event.
+
+    It hears of the replies where they count, which may not be what the screen said
+    (`core.loop.current_question`).
+    """
     reply: Reply | None = None
     try:
         while True:
@@ -39,8 +43,6 @@ def observe(turn: Turn, observer: Observer) -> Turn:
             if not isinstance(event, CommandAnswered):  # told where commands are run
                 observer.on_event(event)
             reply = yield event
-            if isinstance(event, ApprovalAsked):
-                observer.on_reply(event, reply)
     except StopIteration:
         return
     finally:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Protocol
 
-from core.conversation.history import History, TurnRecord, usage_in
+from core.conversation.history import INTERRUPTED, History, TurnRecord, check_in, usage_in
 from core.conversation.messages import Record, StateRecord
 from core.conversation.store import Store
+from core.conversation.transcript import turn_end_record
+from core.conversation.turn_progress import is_turn_over, newest_turn
+from core.events import TurnFinished
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval, stricter
 from core.loop.thinking import Mode
@@ -57,6 +60,9 @@ class NamedModel(Model, Protocol):
 
     def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
         """Have *on_request* called with the body of each request, before that is sent."""
+
+    def for_other_conversation(self) -> NamedModel:
+        """Return a client of the same servers for another conversation: its model is its own."""
 
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has, none where it does not say.
@@ -174,20 +180,28 @@ class SessionManager:
         if self.locked_by:  # somebody was faster
             raise UserError(self.locked_by)
 
-    def refresh_read_only(self) -> None:
-        """Reload a session that is only read; it is ours from then on if nobody runs it now."""
+    def refresh_read_only(self, *, takes_over: bool = True) -> None:
+        """Reload a session that is only read; where nobody runs it now, it is ours from then on,
+        unless it is merely looked at (*takes_over*)."""
         if not self.locked_by:
             return
-        self.locked_by = self._claim(self.id)
+        if takes_over:
+            self.locked_by = self._claim(self.id)
         records = self._owner.store.load(self.id)
         self.history = History(self._persist)
         self._replay(records)
         self._owner.on_history_replaced()
 
-    def _replay(self, records: Iterable[TurnRecord]) -> None:
+    def _replay(self, records: Sequence[TurnRecord]) -> None:
+        was_checking = check_in(records)
         self.history.replay(
             (turn, map_strings(record, self._owner.features.redact)) for turn, record in records
         )
+        is_left_open = bool(self.history.unanswered_calls)
+        if not (self.locked_by or is_left_open or is_turn_over(newest_turn(self.history.records))):
+            self.record(StateRecord(INTERRUPTED, True))
+        elif was_checking and not self.locked_by:  # its last word was said, and nothing proven
+            self.record(turn_end_record(self.history.turn, TurnFinished("interrupted")))
         self._restore(self.history.state)
 
     def rewind(self, turn: int, key: int) -> None:
@@ -271,9 +285,13 @@ class SessionManager:
             del defaults["mode"]
         if defaults["approval"] not in ("guarded", "all"):  # more is allowed for one start only
             del defaults["approval"]
-        for name, value in state.items():
-            if self.history.state.get(name, defaults.get(name)) != value:
-                self.record(StateRecord(name, value))
+        changes = [
+            StateRecord(name, value)
+            for name, value in state.items()
+            if self.history.state.get(name, defaults.get(name)) != value
+        ]
+        if changes:
+            self.record(*changes)
 
     def begin_turn(self) -> None:
         """See to it that there is a session, and that it knows how things stood before the turn."""
@@ -290,14 +308,16 @@ class SessionManager:
                 self._owner.store.claim(session)
                 self._switch_session(session)
 
-    def _persist(self, turn: int, record: Record) -> None:
+    def _persist(self, turn: int, *records: Record) -> None:
         if self.locked_by:
             return  # what is only looked at is not written to
         self._ensure_session()
-        self._owner.store.append(self.id, turn, record)
+        self._owner.store.append(self.id, turn, *records)
 
-    def record(self, record: Record) -> None:
-        """Keep *record* without what nobody may see; it is durable on return."""
-        if usage := usage_in(record):
-            self._owner.features.costs.on_spent(usage)
-        self.history.append(map_strings(record, self._owner.features.redact))
+    def record(self, *records: Record) -> None:
+        """Keep *records* without what nobody may see; they are durable on return."""
+        for record in records:
+            if usage := usage_in(record):
+                self._owner.features.costs.on_spent(usage)
+        redact = self._owner.features.redact
+        self.history.append(*(map_strings(record, redact) for record in records))

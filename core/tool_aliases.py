@@ -83,6 +83,16 @@ def resolve_call(
     return tool.name, meant
 
 
+def names_meant(tools: Toolbox, name: str) -> frozenset[str]:
+    """Return the names of the tools that *name* may mean, be it that of another agent's."""
+    if tool := _find_tool(tools, name):
+        return frozenset({tool.name})
+    words = _in_words(_normalized(name))
+    return frozenset(
+        tool.name for tool in tools for other in tool.spec.other_names if words in _each(other)
+    )
+
+
 def _call_under_other_name(
     tools: Toolbox, name: str, arguments: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, Any]] | None:

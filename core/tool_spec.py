@@ -6,10 +6,11 @@ It stands above the tool's method, as `tool`; the model reads none of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, field
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
+from utils.frozen import frozen
 from utils.i18n import Phrase
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -27,7 +28,7 @@ class Risk(StrEnum):
     DESTROY = "destroy"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramArgument:
     """A program in *language*, in the argument *parameter* of a call."""
 
@@ -35,7 +36,8 @@ class ProgramArgument:
     parameter: str
 
 
-class OtherNames(NamedTuple):
+@frozen
+class OtherNames:
     """Names of the same tool with other agents: a model that learnt them calls it so.
 
     A call is understood where it fits, by whatever names of parameters; see `tool_aliases`.
@@ -43,7 +45,7 @@ class OtherNames(NamedTuple):
 
     names: str
     """In small letters and words, one after the other: "read, view file"."""
-    adds: Mapping[str, Any] = {}
+    adds: Mapping[str, Any] = field(default_factory=dict)
     """The arguments that such a tool leaves unsaid."""
     needs: tuple[str, ...] = ()
     """The parameters of ours without which a call is in doubt, though they may be left out."""
@@ -53,11 +55,11 @@ class OtherNames(NamedTuple):
     """The argument, and its value, by which a tool of many deeds does this one."""
     line_before: str = ""
     """The parameter for the line behind which such a tool writes; our `start_line` is the next."""
-    item_names: Mapping[str, str] = {}
+    item_names: Mapping[str, str] = field(default_factory=dict)
     """Keys of the objects in a list of such a tool, and what they are here; others are left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSpec:
     """A tool for those who do not run it: screens, approval, checkpoints, secrets.
 
@@ -100,6 +102,12 @@ class ToolSpec:
     about that one, and to the letter."""
     asks_person: bool = False
     """Whether it is there to ask the person something: left at that, it is run again."""
+    runs_turn: bool = False
+    """Whether a call is a turn of its own: its method is given the id of the call as `call_id`,
+    which no model says, and left at a question it goes on from there."""
+    at_once_unless: tuple[str, str] | None = None
+    """The argument, and its value, of a call that runs alone; all others in a reply run at once.
+    Without it each call waits for the one before."""
     forwards: str = ""
     """The argument with the name of another tool, which is the one that is called; the arguments
     of that are in `arguments`."""
@@ -107,6 +115,9 @@ class ToolSpec:
     """How the model may say in parts what was too long for one call."""
     other_names: tuple[OtherNames, ...] = ()
     """What other agents call it; the model reads none of it."""
+    is_listed: bool = True
+    """Whether the model is told of it without being switched on for that. One that is not costs
+    no token where nobody wants it; a call of it is run all the same. See `Toolbox.want`."""
 
     @property
     def is_shell(self) -> bool:

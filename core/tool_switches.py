@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from utils.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSwitches:
     """What a person has switched: all tools at once, single ones, and those yet to come.
 
@@ -17,12 +19,15 @@ class ToolSwitches:
     new_is_on: bool = True
     by_name: Mapping[str, bool] = field(default_factory=dict)
 
-    def is_set(self, name: str) -> bool:
-        """Return whether the tool's own switch is on, whatever the one of all tools is."""
-        return self.by_name.get(name, self.new_is_on)
+    def is_set(self, name: str, *, by_default: bool = True) -> bool:
+        """Return whether the tool's own switch is on, whatever the one of all tools is.
+
+        Without *by_default* it is on only where that was decided.
+        """
+        return self.by_name.get(name, self.new_is_on and by_default)
 
     def allows(self, name: str) -> bool:
-        """Return whether the model is offered the tool *name*."""
+        """Return whether a call of the tool *name* is run."""
         return self.is_on and self.is_set(name)
 
     def with_tool(self, name: str, is_on: bool) -> ToolSwitches:

@@ -12,7 +12,7 @@ import inspect
 import json
 import types
 import typing
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, get_args, get_origin, get_type_hints
@@ -20,10 +20,11 @@ from typing import Any, Literal, Protocol, get_args, get_origin, get_type_hints
 from core.cards import Card, Change, TextCard
 from core.conversation.messages import ToolCall, Wire
 from core.conversation.result_texts import FAILED_PREFIX
-from core.events import PersonQuestion, Reply
+from core.events import ApprovalAsked, HelperEvent, PersonQuestion, Reply
 from core.tool_spec import ProgramArgument, Risk, ToolSpec, marked, spec_of, tool
 from core.tool_switches import ToolSwitches
 from utils.error_codes import ErrorCode
+from utils.frozen import frozen
 from utils.i18n import Text, UserError, phrase
 from utils.pictures import Picture
 from utils.text.strict_json import read_json
@@ -60,7 +61,7 @@ class ToolError(Exception):
             self.code = code
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """*text* is for the model, *card* for people, *changes* for whoever follows the files.
 
@@ -75,13 +76,16 @@ class Outcome:
     error_code: ErrorCode | None = None
 
 
+CALL_ID = "call_id"
+"""The parameter of a tool that runs a turn which is given the id of the call."""
 OWN_SOURCE = "Onefold"
 """The `Tool.source` of our own tools."""
 
-RunningTool = Generator[str | PersonQuestion, Reply | None, Outcome]
+RunningTool = Generator[str | PersonQuestion | HelperEvent | ApprovalAsked, Reply | None, Outcome]
 """A tool in progress: it yields output as it appears and returns its outcome.
 
-A question that it yields is sent the person's reply, or None when nobody is there.
+A question that it yields is sent the person's reply, or None when nobody is there. Events are those
+of a turn that it runs (`ToolSpec.runs_turn`).
 """
 
 
@@ -102,7 +106,9 @@ class Tool:
         if spec is None:
             raise TypeError(f"{method!r} is no tool")
         description = " ".join((method.__doc__ or "").split())
-        return cls(method.__name__, description, spec, _schema(method), method)
+        said_by_us = (CALL_ID,) if spec.runs_turn else ()
+        schema = _schema(method, said_by_us)
+        return cls(method.__name__, description, spec, schema, method)
 
     @property
     def risk(self) -> Risk:
@@ -173,7 +179,8 @@ class Toolbox:
     """The tools on offer, by name, in the order they were given, then those of *sources*.
 
     *absent* declares those that are not, by name: an earlier session may have used them. So may it
-    have used those that are switched off, which are not on offer either.
+    have used those that are switched off, which are not on offer either. Those that are not listed
+    (`ToolSpec.is_listed`) are on offer once they are switched on or wanted, and run before.
     """
 
     def __init__(
@@ -189,6 +196,7 @@ class Toolbox:
         self._absent = absent or {}
         self._sources = sources
         self._switches = ToolSwitches()
+        self._wanted: Collection[str] = ()
         self._offer: _Offer | None = None
         self._listed: list[tuple[Tool, ...]] = []  # what of *sources* is in it
 
@@ -236,18 +244,38 @@ class Toolbox:
     def switch(self, switches: ToolSwitches) -> bool:
         """Offer what *switches* allow from the next request on; return whether that is another
         list than before."""
-        before, self._switches, names = self._switches, switches, [*self._own_specs()]
-        if [*map(before.allows, names)] == [*map(switches.allows, names)]:
+        before = self._listed_names()
+        self._switches = switches
+        return self._renew_offer(before)
+
+    def want(self, names: Collection[str]) -> bool:
+        """List the tools *names* too, of those that are not listed and not switched off, in place
+        of those wanted before; return whether that is another list."""
+        before = self._listed_names()
+        self._wanted = names
+        return self._renew_offer(before)
+
+    def _renew_offer(self, before: Sequence[str]) -> bool:
+        if self._listed_names() == before:
             return False
         self._offer = None
         return True
+
+    def _listed_names(self) -> Sequence[str]:
+        specs = self._own_specs() if self._switches.is_on else {}
+        return [name for name, spec in specs.items() if self.is_set(name, spec)]
+
+    def is_set(self, name: str, spec: ToolSpec) -> bool:
+        """Return whether the model is told of the tool *name*, unless all tools are off."""
+        return self._switches.is_set(name, by_default=spec.is_listed or name in self._wanted)
 
     def _on_offer(self) -> _Offer:
         # What a source lists is the same object as long as it is the same: that compares at once.
         listed = [source.listed_tools() for source in self._sources]
         if self._offer is None or listed != self._listed:
             self._listed = listed
-            self._offer = _Offer(t for t in self.installed if self._switches.allows(t.name))
+            tools = self.installed if self._switches.is_on else ()
+            self._offer = _Offer(tool for tool in tools if self.is_set(tool.name, tool.spec))
         return self._offer
 
     def __iter__(self) -> typing.Iterator[Tool]:
@@ -269,7 +297,7 @@ class Toolbox:
         found = self._find_installed(name)
         if found is None:
             raise ToolError(f"There is no tool {name!r}. There are: {known}.", "not_found")
-        if self._switches.allows(name):  # one of a source's that did not fit into the list
+        if self._switches.allows(name):  # not listed, or a source's that did not fit into the list
             return found
         raise ToolError(
             f"The tool {name!r} is switched off in this project, so nothing was done. Do "
@@ -285,10 +313,11 @@ class Toolbox:
         found = (source.find_tool(name) for source in self._sources)
         return self._own.get(name) or next(filter(None, found), None)
 
-    def run(self, tool: Tool, arguments: Mapping[str, Any]) -> RunningTool:
+    def run(self, tool: Tool, arguments: Mapping[str, Any], call_id: str = "") -> RunningTool:
         """Run *tool*; a `ToolError` or `UserError` becomes an outcome that the model can read."""
+        own = {CALL_ID: call_id} if tool.spec.runs_turn else {}
         try:
-            result = tool.function(**arguments)
+            result = tool.function(**arguments, **own)
             return (yield from result) if isinstance(result, Generator) else result
         except (ToolError, UserError) as error:
             return failure_outcome(error)
@@ -313,10 +342,11 @@ def failure_outcome(error: ToolError | UserError) -> Outcome:
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def _schema(method: Callable[..., Any]) -> dict[str, Any]:
-    """Return the JSON schema of *method*'s parameters, without a word too many."""
+def _schema(method: Callable[..., Any], unsaid: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the JSON schema of *method*'s parameters but the *unsaid*, without a word too many."""
     hints = get_type_hints(method, include_extras=True)
-    parameters = inspect.signature(method).parameters
+    signature = inspect.signature(method).parameters
+    parameters = {name: one for name, one in signature.items() if name not in unsaid}
     return {
         "type": "object",
         "properties": {name: _property(hints[name], p.default) for name, p in parameters.items()},

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from core.cards import Change
 from core.conversation.delivery import Delivery
 from core.conversation.messages import Context
 from core.conversation.transcript import Packet, Transcript
+from core.conversation.turn_progress import is_turn_over, newest_turn
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
     Event,
+    HelperEvent,
     Informed,
     Reply,
     ToolStarted,
@@ -44,6 +46,14 @@ def _do_nothing() -> None:
     pass
 
 
+@dataclass
+class _Asked:
+    """A question about the call *call_id* that waits for its *reply*."""
+
+    call_id: str
+    reply: Reply | None = None
+
+
 @dataclass(kw_only=True)
 class WebTerminal(MainTerminal):
     """Runs one turn at a time and has `delivery` hand every event to *emit*.
@@ -58,7 +68,7 @@ class WebTerminal(MainTerminal):
     on_question_changed: Callable[[], None] = _do_nothing
     delivery: Delivery = field(init=False)
     _turn_lock: threading.Lock = field(default_factory=threading.Lock)
-    _replies: dict[str, Reply | None] = field(default_factory=dict)
+    _questions: dict[str, _Asked] = field(default_factory=dict)
     _current_call: ToolStarted | None = None
     _manual_changes: list[Change] = field(default_factory=list)
     _has_asked: bool = False
@@ -68,6 +78,7 @@ class WebTerminal(MainTerminal):
         self.delivery = Delivery(self.emit, self._stored_transcript)
         self._condition = self.delivery.lock  # a question is open before anybody is shown it
         super().__post_init__(feature_list)
+        self.question.take_answers_by(self._answer)
 
     # --- in --------------------------------------------------------------------------------------
 
@@ -81,7 +92,7 @@ class WebTerminal(MainTerminal):
         self._stream(partial(self.run_line, line, pictures, queued), command_id)
 
     def stream_resumed_turn(self) -> None:
-        """Resume, like `handle`, the turn that was left at a question (`has_open_question`)."""
+        """Resume, like `handle`, the turn that was left at a question (`has_open_turn`)."""
         self._stream(self.resume_turn)
 
     def _stream(self, start_turn: Callable[[], Turn], command_id: str = "") -> None:
@@ -103,7 +114,7 @@ class WebTerminal(MainTerminal):
         One that was left before, and is not asked again yet, stays as well.
         """
         with self._condition:
-            is_asked = None in self._replies.values() or not self._has_asked
+            is_asked = bool(self._open_questions) or not self._has_asked
             is_open = is_asked and bool(self.history.unanswered_calls)
             self._is_suspending = self._is_suspending or is_open
             self._condition.notify_all()
@@ -127,19 +138,30 @@ class WebTerminal(MainTerminal):
         """Tell that the turn ended by a failure of our own, after `handle` raised."""
         self.delivery.send(TurnFinished("error", why, error_code=code))
 
-    def answer_question(self, call_id: str, reply: Reply) -> bool:
+    def answer_question(self, call_id: str, reply: Reply, key: str = "") -> bool:
         """Answer the question of *call_id*; return False when nobody (any longer) asks it.
 
-        Of several answers to one question the first wins. Raises `ToolError` or `UserError` for one
-        that cannot be (`core.loop.approval_flow.resolve_approval`); the question then stays.
+        With its *key* it is that question and no later one about the same call; without, whichever
+        is asked. Of several answers to one question the first wins. Raises `ToolError` or
+        `UserError` for one that cannot be (`core.loop.approval_flow.resolve_approval`); the
+        question then stays.
         """
         with self._condition:
-            if call_id not in self.open_questions or self._is_suspending:
+            asked_keys = (k for k, one in self._open_questions.items() if one.call_id == call_id)
+            asked_key = next(asked_keys, None)
+            if asked_key is None or key not in ("", asked_key):
                 return False
-            call = self._current_call
+            return self._answer(asked_key, reply)
+
+    def _answer(self, key: str, reply: Reply) -> bool:
+        with self._condition:
+            asked = self._open_questions.get(key)
+            if asked is None or self._is_suspending:
+                return False
+            call, call_id = self._current_call, asked.call_id
             if call and call.call_id == call_id and call.name in self.tools.specs and reply.yes:
                 resolve_approval(reply, self.tools.find_installed(call.name), call.arguments)
-            self._replies[call_id] = reply
+            asked.reply = reply
             self._condition.notify_all()
         self.on_question_changed()
         return True
@@ -168,7 +190,17 @@ class WebTerminal(MainTerminal):
     def open_questions(self) -> tuple[str, ...]:
         """The calls that wait for an answer."""
         with self._condition:
-            return tuple(call_id for call_id, reply in self._replies.items() if reply is None)
+            return tuple(asked.call_id for asked in self._open_questions.values())
+
+    @property
+    def open_question_keys(self) -> tuple[str, ...]:
+        """The keys of the questions that wait for an answer."""
+        with self._condition:
+            return tuple(self._open_questions)
+
+    @property
+    def _open_questions(self) -> dict[str, _Asked]:
+        return {key: asked for key, asked in self._questions.items() if asked.reply is None}
 
     # --- out -------------------------------------------------------------------------------------
 
@@ -176,26 +208,35 @@ class WebTerminal(MainTerminal):
         with self._condition:
             if isinstance(event, ToolStarted):
                 self._current_call = event
+            elif isinstance(event, HelperEvent) and isinstance(event.event, ToolStarted):
+                # A question of the helper's is about its call, by the id of its own.
+                self._current_call = replace(event.event, call_id=event.parent)
             if isinstance(event, ApprovalAsked):
-                self._replies[event.call_id], self._has_asked = None, True
+                self._questions[event.key], self._has_asked = _Asked(event.call_id), True
             self.delivery.add(event)
-        return self._wait_for_reply(event.call_id) if isinstance(event, ApprovalAsked) else None
+        return self._wait_for_reply(event.key) if isinstance(event, ApprovalAsked) else None
 
     def _stored_transcript(self) -> Transcript:
         seconds = self.store.seconds(self.session) if self.session else {}
-        return Transcript(self.history.records, seconds, is_open=self.has_open_question)
+        return Transcript(self.history.records, seconds, is_open=self._has_turn_at_work)
+
+    @property
+    def _has_turn_at_work(self) -> bool:
+        """Whether the last turn goes on, here or in the process that runs the session."""
+        if self.locked_by is None:
+            return self.has_open_turn
+        return not is_turn_over(newest_turn(self.history.records))
 
     # --- waiting for the person ------------------------------------------------------------------
 
-    def _wait_for_reply(self, call_id: str) -> Reply | None:
+    def _wait_for_reply(self, key: str) -> Reply | None:
         """Wait for the person; a stop is no answer."""
         self.on_question_changed()
         with self._condition:
-            while self._replies[call_id] is None and not (
-                self.stop.is_set() or self._is_suspending
-            ):
+            asked = self._questions[key]
+            while asked.reply is None and not (self.stop.is_set() or self._is_suspending):
                 self._condition.wait()
-            reply = self._replies.pop(call_id)
+            reply = self._questions.pop(key).reply
             if self._is_suspending:
                 raise TurnSuspended
         if reply is None:

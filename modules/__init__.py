@@ -8,8 +8,11 @@
                    held against them
 - checkpoints/     Undo for everything that happens to the folder, with or without git.
 - cli/             The terminal: options, the dialogue, and `-p` for one task.
+- delegation/      Helpers: a turn inside a call of `delegate`.
 - depth/           Depth of tasks: what a line says of it, and the rules for that, ours and the
                    person's.
+- documents/       Documents: read, checked, made, changed by the page and shown, by a confined
+                   process.
 - files/           Files of the project: opened, read, told apart and listed, below one folder only.
 - git/             Git for the model: commits, with the hooks of the repository, and remotes.
 - hooks/           Hooks: programs of the person's and the project's around calls, in the format of
@@ -37,6 +40,8 @@
 - practice/        The practice model of `--offline`: no AI, a documented handful of requests, the
                    real tools.
 - preview/         Previews: what a job serves inside the sandbox, shown in the person's browser.
+- results/         Results: files that a task hands over, which were opened before, with their
+                   versions.
 - runs/            Runs of programs, around the tools for them: what is watched, and what is told of
                    them.
 - sandbox/         Programs of the model, run so that they cannot do more than they should.
@@ -56,10 +61,14 @@
 - storage/         SQLite and files for all that Onefold keeps, with every failure explained.
 - symbols/         Symbols of a project: functions, classes and headings, found by their names.
 - tool_tester/     The tool tester: a call as a model writes it, run, looked at, kept and run again.
+- trace/           The trace (`--trace FILE`): turns, steps, calls, commands and helpers as
+                   OpenTelemetry spans.
 - web/             The browser screen: pages, sockets and the API around the terminals of open
                    sessions.
 - why/             Why a line is as it is: who wrote it, in which call, and the words that asked for
                    it.
+- agents/          The board of a project: everything that works in it, in every process, and what
+                   that does.
 - annotations      Notes on files and on lines of them, kept outside the project, staying with what
                    they are on.
 - answer_schema    The JSON schema that an answer has to match (`--output-schema`): told, and
@@ -86,6 +95,12 @@
                    JSON line each.
 - other_project    Beginning a session in another project folder, with what belongs to it.
 - outputs          Long results kept whole, so that a cut answer can be read on part by part.
+- race/            A race: one task done several times beside each other, and the best result
+                   taken.
+- phone            `/phone`: the page on a phone. The page shows a code for it; elsewhere it says
+                   how.
+- project_copies   Copies of the project folder beside it, in which something else works: named,
+                   made, opened, gone.
 - project_map      The map of the project: its files in a few hundred tokens, told at the first
                    turn.
 - prompts          The texts for the model, kept in `prompts/` and filled with `string.Template`.
@@ -96,10 +111,6 @@
 - tool_switches    Tools of the model, looked at and switched on and off: `/tools`. A project keeps
                    the switches.
 - toolbox          The features of a session: the one list to add a new one to.
-- trace            A trace of turns, steps, calls and commands as OpenTelemetry spans (`--trace
-                   FILE`).
-- trace_content    What was said, for a trace that is to have it: messages and calls in the form of
-                   the GenAI conventions, as the model had them, with names in the place of secrets.
 - translator       The translator: the words on screen, in the language of the person.
 - tree_map         A tree in a few hundred tokens: which of its files are named, and what came and
                    went since.

@@ -259,8 +259,11 @@ class Annotations(
 
     def warnings(self) -> list[Phrase]:
         """Return what is no longer as a note wants it, which the person was not told yet."""
+        known = self._broken or frozenset()
         broken = broken_protections(self._current_book())
-        known, self._broken = self._broken or frozenset(), frozenset(broken)
+        if not known.issuperset(broken):  # what was put back since is not told
+            broken = list(self.broken())
+        self._broken = frozenset(broken)
         return [one.phrase for one in broken if one not in known]
 
     def undo_change(self, before: Any, after: Any) -> list[Phrase]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from utils.text.strict_json import read_json
 
 _MAX_BYTES = 200_000
 _MAX_REASON = 500  # characters
+_MAX_SECONDS = 10.0  # of processor time for one answer
 _REFERENCES = {"$ref", "$dynamicRef"}  # keywords whose value is an address
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 
@@ -161,7 +165,10 @@ class AnswerSchema:
         from referencing.exceptions import Unresolvable
 
         try:
-            error = best_match(self._validator.iter_errors(value))
+            with _limited(_MAX_SECONDS):
+                error = best_match(self._validator.iter_errors(value))
+        except TimeoutError:
+            raise InvalidAnswer("to check it against the schema takes too long") from None
         except Unresolvable as problem:
             reason = f"the schema refers to {problem.ref!r}, which is not in it"
             raise InvalidAnswer(reason) from None
@@ -190,6 +197,32 @@ class AnswerFormat(Feature, ProvidesContext):
                 f"and no fence around it, valid by this JSON schema:\n{self.schema.text}",
             )
         ]
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise `TimeoutError` in what takes more than *seconds* of processor time: a pattern may need
+    years for a text that does not match. The signal breaks even into that.
+
+    Only where there are such signals, and they reach the thread.
+    """
+    can_strike = hasattr(signal, "setitimer") and (
+        threading.current_thread() is threading.main_thread()
+    )
+    if not can_strike:
+        yield
+        return
+
+    def strike(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, strike)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def retry_message(reason: str) -> str:

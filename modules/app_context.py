@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from modules.files.git.temporary_folder import exclude_project
 from modules.files.own_code import OwnCode
 from modules.files.project import Project
 from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
+from utils.frozen import frozen
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
 
 
-class AppContext(NamedTuple):
+@frozen
+class AppContext:
     """A project with its data, opened."""
 
     project: Project

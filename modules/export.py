@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from core.cards import Card, Change, Link, TextCard
 from core.conversation.citations import sources_of
+from core.conversation.helper_records import HELPER, unwrapped
 from core.conversation.history import repaired
 from core.conversation.messages import (
     Assistant,
@@ -99,7 +100,12 @@ class Export(Feature, BindsToSession, FollowsSession):
 
 
 def new_file(folder: Path, name: str) -> Path:
-    """Return the path that *name* means, seen from *folder*. Raises `UserError`."""
+    """Return the path that *name* means, in quotes or not, seen from *folder*.
+
+    Raises `UserError`.
+    """
+    if name[:1] in "'\"" and name[:1] == name[-1:] and len(name) > 2:
+        name = name[1:-1]
     try:
         return folder / Path(name).expanduser()
     except RuntimeError as error:  # "~somebody" whom the system does not know
@@ -177,8 +183,11 @@ def to_markdown(records: Sequence[Record], info: SessionInfo) -> str:
     return "\n\n".join([head, *_markdown_blocks(records)]) + "\n"
 
 
-def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
+def _markdown_blocks(  # noqa: C901 - one case for each record
+    records: Sequence[Record],
+) -> Iterator[str]:
     task: list[Record] = []
+    helpers: dict[str, list[Record]] = {}
     for record in records:
         task.append(record)
         match record:
@@ -189,6 +198,8 @@ def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
             case Assistant():
                 yield from _reply_blocks(record, sources_of(task))
             case ToolResult():
+                if steps := helpers.pop(record.call_id, None):
+                    yield _details("Steps of the helper", "\n\n".join(_markdown_blocks(steps)))
                 yield f"**{record.name}** {record.state}:\n\n{_fence(record.text)}"
             case ShellResult():
                 yield f"**{record.command}** {record.state}:\n\n{_fence(record.text)}"
@@ -198,6 +209,8 @@ def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
                 yield _details("Told to the model", _fence(record.text))
             case StateRecord(name, value) if name == PROOF:
                 yield from _proof_blocks(proof_in(value))
+            case StateRecord(name, value) if name == HELPER:
+                helpers.setdefault(value["call"], []).append(unwrapped(value))
             case StateRecord():
                 pass
             case _:

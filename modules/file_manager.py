@@ -9,8 +9,10 @@ from typing import Annotated, Any, Protocol
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
 from core.feature import Feature, command
 from core.hooks import FlagsCalls, PreparesContext, PreviewsCalls
+from core.loop.approval import AlwaysAskReason
 from core.tool_spec import OtherNames
 from core.tools import Outcome, Risk, Tool, ToolError, tool
+from modules.documents.kinds import MAX_DOCUMENT_BYTES
 from modules.files.editing.edit_operations import (
     EditOperation,
     EditResult,
@@ -33,6 +35,8 @@ from utils.text.nearest import nearest_paths
 
 _MAX_FOUND = 200
 _MAX_CARD_LINES = 400
+_TEXT_DOCUMENTS = (".ipynb", ".pdf")
+"""Documents that may be text, but are not read as such."""
 _MAX_CHANGES = 1_000
 _IN_PARTS = "create_file, then modify_file with append"
 _EDITORS = "str replace editor, str replace based edit tool, text editor, file editor"
@@ -60,6 +64,13 @@ class ShownPictures(Protocol):
 
     def read_outcome(self, path: str, data: bytes) -> Outcome | None:
         """Return the answer for the file *path* of the bytes *data*, None if it is no picture."""
+
+
+class DocumentTexts(Protocol):
+    """Gives the text of what is no text but a document: a PDF, slides, a sheet."""
+
+    def read_text(self, name: str, data: bytes) -> str | None:
+        """Return the text of the file *name* of the bytes *data*, None if it is no document."""
 
 
 class FileProtection(Protocol):
@@ -93,6 +104,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         readers: Mapping[str, Callable[[str], str]] | None = None,
         pictures: ShownPictures | None = None,
         *,
+        documents: Callable[[], DocumentTexts] | None = None,
         protection: FileProtection | None = None,
         on_edit: Callable[[str, str, str], None] = lambda *_: None,
         find_notes: Callable[[], None] = lambda: None,
@@ -101,8 +113,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
 
         *readers* give the text at an address, by its first part: what is at @history/N. *on_edit*
         is called with the path and the texts before and after of each edit that was made to the
-        letter of its call.
+        letter of its call. *documents* are asked for at the first file that is no text.
         """
+        self._documents = documents
         self._readers = readers or {}
         self._on_edit = on_edit
         self._pictures = pictures
@@ -189,9 +202,15 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._existing_path(path)
+        if name.lower().endswith(_TEXT_DOCUMENTS):
+            document = self._document_outcome(name, start_line, end_line)
+            if document is not None:
+                return document
         try:
             return self._read_text(name, start_line, end_line)
         except BinaryFile:
+            if (document := self._document_outcome(name, start_line, end_line)) is not None:
+                return document
             if (picture := self._picture_outcome(name)) is not None:
                 return picture
             raise
@@ -215,6 +234,21 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         outcome = read_part(visible(name), file, start_line, end_line, str(self._note_of(name)))
         self._read_state.record_shown(name, file.data)
         return outcome
+
+    def _document_outcome(self, name: str, start_line: int, end_line: int | None) -> Outcome | None:
+        """Return the answer for a document, None for what is none."""
+        from modules.files.paging import read_part  # for calls only
+
+        if self._documents is None:
+            return None
+        with self._project.open_stream(name) as stream:
+            data = stream.read(MAX_DOCUMENT_BYTES + 1)
+        text = self._documents().read_text(visible(name), data)
+        if text is None:
+            return None
+        return read_part(
+            visible(name), TextFile.new(f"{text}\n"), start_line, end_line, str(self._note_of(name))
+        )
 
     def _picture_outcome(self, name: str) -> Outcome | None:
         """Return the answer for a picture, None for what is none."""
@@ -453,10 +487,13 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         names = [str(arguments.get(argument, "")) for argument in ("path", "new_path")]
         for name in names:
             try:
-                if is_in_git(self._project.resolve(name)):
-                    return _GIT_REASON
+                path = self._project.resolve(name)
             except ToolError:  # the tool itself will say it
                 continue
+            if is_in_git(path):
+                return _GIT_REASON
+            if self._project.is_in_repository(path):  # no pattern says that it is one
+                return AlwaysAskReason(_GIT_REASON.template)
         if self.editor is None:
             return None
         from modules.unsaved_edits import unsaved_reason  # in an editor only
@@ -465,7 +502,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
 
     def _writable_project(self, *names: str) -> Project:
         """Return the project for a call on *names* that may run: see `approval_reason`."""
-        return self._project.with_git_writable() if any(map(is_in_git, names)) else self._project
+        if any(map(self._project.is_in_repository, names)):
+            return self._project.with_git_writable()
+        return self._project
 
     def _path_inside(self, path: str) -> str:
         """Return *path* made normal, which must not be the project itself."""

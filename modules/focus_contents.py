@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
+from utils.frozen import frozen
 from utils.text.clean import visible
 from utils.text.line_diff import text_diff
 
 
-class OwnEdit(NamedTuple):
+@frozen
+class OwnEdit:
     """An edit of the model's: the texts it was told, or would have been, *before* and *after*."""
 
     call_id: str

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from core.cards import Card, TableCard, TextCard
-from core.conversation.history import TurnRecord, effective_records
-from core.conversation.messages import StateRecord
 from core.conversation.store import Store
 from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession
 from modules.checkpoints.undo.recorder import CallRecorder
-from modules.notes.note_book import LINE_NOTES
 from modules.other_project import OtherProject
 from modules.pictures.picture_store import PictureStore
 from modules.storage.data_folder import DataFolder
@@ -100,13 +95,12 @@ class Fork(Feature, BindsToSession):
 
     def _copy_session(self, session_handle: SessionHandle, turn: int, target: Path) -> str:
         """Keep the session up to the end of *turn* for the copy *target*; return its id there."""
-        records = [one for one in self._store.load(session_handle.session) if one[0] <= turn]
         other_project = OtherProject(self._data, target)
         try:
             other_project.copy_consents(DataFolder(self._data, self._root).consents)
-            info, notes = self._store.info(session_handle.session), _notes_after(records)
-            return other_project.import_session(
-                info, records, notes, self._recorder.copy_history_to, self._pictures
+            copy_undo = self._recorder.copy_history_to
+            return other_project.copy_session(
+                self._store, session_handle.session, turn, self._pictures, copy_undo
             )
         finally:
             other_project.close()
@@ -119,12 +113,3 @@ class Fork(Feature, BindsToSession):
     def _is_unused(self, path: Path) -> bool:
         is_there = path.exists() or path.is_symlink()
         return not is_there and not DataFolder.path_for(self._data, path).exists()
-
-
-def _notes_after(records: Sequence[TurnRecord]) -> dict[str, Any]:
-    """Return the state of the notes as it stood after *records*."""
-    state: dict[str, Any] = {"notes": {}}
-    for _, record in effective_records(records):
-        if isinstance(record, StateRecord) and record.name in ("notes", LINE_NOTES):
-            state[record.name] = record.value
-    return state

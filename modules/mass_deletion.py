@@ -14,7 +14,7 @@ from core.hooks import ConfirmsCalls
 from core.tools import Risk, Tool
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
-from utils.text.lines import first_names
+from utils.text.lines import first_names, format_size
 from utils.waiting import Stop
 
 ALWAYS_ASK_ABOVE = 20
@@ -58,11 +58,11 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         if tool.risk is not Risk.RUN:
             return None
         changes = self._undo.changes_of(call_id)
-        why = self._loss_of_much(changes) or self._loss_for_good(changes, stop)
-        if why is None:
+        what = self._loss_of_much(changes) or self._loss_for_good(call_id, changes, stop)
+        if what is None:
             return None
         tree = tree_of(changes, lambda change: self._undo.size_of(call_id, change))
-        return PostRunConfirmation(why, tree, lambda: self._revert(call_id))
+        return PostRunConfirmation(what, tree, lambda: self._revert(call_id))
 
     def _loss_of_much(self, changes: Sequence[Change]) -> Phrase | None:
         """Return what is lost, None where it is not much."""
@@ -73,30 +73,32 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         files_before = len(self._files()) - created + deleted
         if deleted <= ALWAYS_ASK_ABOVE and deleted * 2 <= files_before:
             return None
-        return phrase(
-            "It deleted {gone:,} of {all:,} files. Yes keeps its changes; no undoes all of them.",
-            gone=deleted,
-            all=files_before,
-        )
+        return phrase("It deleted {gone:,} of {all:,} files.", gone=deleted, all=files_before)
 
-    def _loss_for_good(self, changes: Sequence[Change], stop: Stop) -> Phrase | None:
+    def _loss_for_good(self, call_id: str, changes: Sequence[Change], stop: Stop) -> Phrase | None:
         """Return what could not be brought back later, None where there is no such thing."""
         if not changes:
             return None
         lost, overwritten = self._undo.lost_files(), self._undo.overwritten_files(stop)
+        if not (lost or overwritten):
+            return None
+        by_path = {change.path: change for change in changes}
+        sized = [self._with_size(call_id, by_path.get(path), path)
+                 for path in sorted((*lost, *overwritten))]  # fmt: skip
         if overwritten:
             return phrase(
                 "It overwrote or deleted files that no checkpoint holds: {names}. Undo cannot "
-                "restore them later. Yes keeps its changes; no undoes all of them.",
-                names=first_names([visible(path) for path in sorted((*lost, *overwritten))]),
+                "restore them later.",
+                names=first_names(sized),
             )
-        if not lost:
-            return None
         return phrase(
-            "It deleted files that no checkpoint holds: {names}. Undo cannot restore them later. "
-            "Yes keeps its changes; no undoes all of them.",
-            names=first_names([visible(path) for path in lost]),
+            "It deleted files that no checkpoint holds: {names}. Undo cannot restore them later.",
+            names=first_names(sized),
         )
+
+    def _with_size(self, call_id: str, change: Change | None, path: str) -> str:
+        size = self._undo.size_of(call_id, change) if change else None
+        return visible(path) if size is None else f"{visible(path)} ({format_size(size)})"
 
     def _revert(self, call_id: str) -> None:
         if not self._undo.undo_call(call_id):

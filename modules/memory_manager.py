@@ -17,6 +17,7 @@ from core.feature import Feature, Section, SessionHandle, command
 from core.hooks import (
     BindsToSession,
     FinishesTurns,
+    FollowsSession,
     KeepsState,
     PreparesContext,
     ProposesCommands,
@@ -43,6 +44,7 @@ from utils.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from modules.memory.memory_offers import Offer
+    from modules.memory.session_decisions import SessionDecisions
 
 ADDRESS = "@memory"
 MAX_TOKENS = 2_000
@@ -54,6 +56,7 @@ _LONG_MEMORY = (
     "Memory of earlier sessions, agreed with the person: it is long, and below stands what may "
     f'fit the task. Reading "{ADDRESS}" shows all.'
 )
+_MOST_OFFERS = 5  # decisions of earlier sessions
 _MAX_ITEM_LENGTH = 1_000  # characters that the model is told of a single one
 
 
@@ -62,6 +65,7 @@ class Memory(
     ProvidesContext,
     PreparesContext,
     BindsToSession,
+    FollowsSession,
     ProvidesStatus,
     KeepsState,
     FinishesTurns,
@@ -70,13 +74,15 @@ class Memory(
     """The memory of one project in the Markdown file *path*; *today* is what it is dated by.
 
     Beside it stands *task_memory*, that of the session. What the person says that sounds as if it
-    should last is offered to be remembered, once: *offered* is the file that knows what was.
+    should last is offered to be remembered, once: *offered* is the file that knows what was. What a
+    session decided is in the file *decided* until it was offered in the one after it.
     """
 
     def __init__(
         self,
         path: Path,
         offered: Path,
+        decided: Path,
         task_memory: TaskMemory,
         *,
         today: Callable[[], date] = date.today,
@@ -85,7 +91,12 @@ class Memory(
         self._offered = SharedFile(offered)
         self._task_memory = task_memory
         self._today = today
-        self._offer: Offer | None = None
+        self._decided_file = SharedFile(decided)
+        self._decisions: SessionDecisions | None = None
+        self._offers: Sequence[Offer] = ()
+        self._is_just_opened = True
+        self.offers_decisions = True
+        """Whether somebody is there after a task, to say what is worth remembering."""
         self._proposals: list[Informed] = []
         self._cached_text: tuple[Stamp | None, str] = (None, "")
         self._is_long = False
@@ -153,11 +164,19 @@ class Memory(
         shortcut=MEMORY_MARKS,
     )
     def remember_command(self, argument: str) -> Card:
-        text = argument or (self._offer.line if self._offer else "")
-        if not text:
+        lines = [argument] if argument else [offer.line for offer in self._offers]
+        if not lines:
             raise ToolError(phrase("Usage: /remember TEXT"))
-        item = self._add_item(text, "fact")
-        return TextCard(phrase("Remembered"), f"{item.id}  {item.line}")
+        title = phrase("Remembered")
+        if len(lines) == 1:
+            item = self._add_item(lines[0], "fact")
+            return TextCard(title, f"{item.id}  {item.line}")
+        rows: list[tuple[str, str]] = []
+        for line in lines:
+            with suppress(ToolError):  # that one is remembered already
+                item = self._add_item(line, "fact")
+                rows.append((item.id, item.line))
+        return TableCard(title, tuple(rows)) if rows else TextCard(phrase("Nothing new."))
 
     @command(
         "/forget ID",
@@ -206,14 +225,46 @@ class Memory(
             raise ToolError(phrase("The memory is at {address}.", address=ADDRESS))
         return self._for_model() + "\n"
 
+    def on_session_changed(self, session: str) -> None:  # noqa: ARG002
+        self._is_just_opened = True
+
     def on_turn_finished(self) -> None:
-        """Offer what the person said or decided in the turn, unless the model remembered some."""
+        """Offer what the person said or decided in the turn, unless the model remembered some; else
+        what sessions before decided, once after this one was opened."""
         handle = self._session_handle
-        if handle is None or (offer := self._new_offer(handle)) is None:
+        if handle is None:
             return
-        what = phrase("Remember “{text}” for later sessions? /remember saves it.", text=offer.text)
-        self._offer = offer
-        self._proposals.append(Informed(what, command="/remember"))
+        try:
+            offers = self._new_offers(handle)
+        except UserError:  # the disk: /memory and /status tell of it, and nothing is lost
+            return
+        if offers:
+            self._offers = offers
+            self._proposals.append(Informed(_proposal(offers), command="/remember"))
+
+    def _new_offers(self, handle: SessionHandle) -> Sequence[Offer]:
+        """Return what to offer at the end of a turn. Raises `UserError`."""
+        from modules.memory.session_decisions import SessionDecisions  # for ends of turns
+
+        if self._decisions is None:
+            self._decisions = SessionDecisions(self._decided_file)
+        own = self._task_memory.lasting_decisions()
+        self._decisions.keep(handle.session, [handle.redact(line) for line in own])
+        if offer := self._new_offer(handle):
+            return [offer]
+        if not (self._is_just_opened and self.offers_decisions):
+            return ()
+        self._is_just_opened = False
+        return self._unheard(self._decisions.take_others(handle.session))
+
+    def _unheard(self, decisions: Sequence[str]) -> Sequence[Offer]:
+        """Return offers of the newest *decisions* that were neither offered nor remembered."""
+        from modules.memory.memory_offers import Offer, OfferedTexts
+
+        known = {item.text for item in items_of(self._text())}
+        offers = [Offer(line, "fact") for line in decisions if line not in known]
+        texts = OfferedTexts(self._offered)
+        return [offer for offer in offers[-_MOST_OFFERS:] if texts.add(offer)]
 
     def _new_offer(self, handle: SessionHandle) -> Offer | None:
         from modules.memory.memory_offers import (
@@ -232,13 +283,10 @@ class Memory(
         offer = find_offer(said[0]) if said else None
         if offer is None and decided:
             offer = Offer(decided[-1], "fact")
-        try:
-            known = {item.text for item in items_of(self._text())}
-            if offer is None or offer.text in known:
-                return None
-            return offer if OfferedTexts(self._offered).add(offer) else None
-        except UserError:  # the disk: /memory and /status tell of it, and nothing is lost
+        known = {item.text for item in items_of(self._text())}
+        if offer is None or offer.text in known:
             return None
+        return offer if OfferedTexts(self._offered).add(offer) else None
 
     def proposals(self) -> Sequence[Informed]:
         pending, self._proposals = self._proposals, []
@@ -325,6 +373,17 @@ def _without_comments(text: str) -> str:
     text = "".join([*parts, text[end:]]).encode("utf-8", "replace").decode()
     text = re.sub(_GAP, "\n", text).strip().removeprefix("# Memory").strip()
     return re.sub(_EMPTY_SECTION, "", text).strip()
+
+
+def _proposal(offers: Sequence[Offer]) -> Phrase:
+    if len(offers) == 1:
+        text = offers[0].text
+        return phrase("Remember “{text}” for later sessions? /remember saves it.", text=text)
+    return phrase(
+        "Earlier sessions decided {count} things. /remember saves them for later ones: {texts}",
+        count=len(offers),
+        texts="; ".join(f"“{offer.text}”" for offer in offers),
+    )
 
 
 def _cut(line: str) -> str:

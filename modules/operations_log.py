@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from core.events import (
     ApprovalAsked,
     CommandAnswered,
     Event,
+    HelperEvent,
+    HelperStep,
     Informed,
     Reply,
     Retrying,
@@ -79,7 +82,7 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
 
     # --- what it hears of (core.observer.Observer) ------------------------------------------------
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:  # noqa: C901 - one case for each event
         match event:
             case TurnStarted(text, turn):
                 self._write("turn", {"turn": turn, "text": text})
@@ -97,6 +100,8 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
                 self._write("question", fields)
             case ToolFinished():
                 self._write_result(event)
+            case HelperEvent(parent, step):
+                self._write_helper(parent, step)
             case Retrying(reason, attempt):
                 self._write("retry", {"attempt": attempt, "reason": str(reason)})
             case Warned(what) | Informed(what):
@@ -126,7 +131,7 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
         self._write("request", fields | {"characters": size, "model": model, "told": new})
 
     def on_prefix_break(self, prefix_break: PrefixBreak) -> None:
-        self._write("prefix_break", prefix_break._asdict())
+        self._write("prefix_break", asdict(prefix_break))
 
     def on_command_answered(self, answer: CommandAnswered) -> None:
         self._write("command", {"command": answer.command, "ok": answer.ok})
@@ -141,6 +146,17 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
         text = {"text": result.text} if is_recorded else {}
         self._write("answer", fields | {"seconds": round(event.seconds, 3)} | text)
         self._write_changes(event.changes, {"id": event.call_id})
+
+    def _write_helper(self, parent: str, event: HelperStep) -> None:
+        """Log what a helper does, as lines of its own that name its call."""
+        fields: dict[str, Any] = {"parent": parent}
+        match event:
+            case StepFinished(step, usage):
+                self._write("reply", fields | {"step": step, "usage": to_plain(usage)})
+            case ToolStarted(call_id, name, arguments):
+                self._write("call", fields | {"id": call_id, "name": name, "arguments": arguments})
+            case ToolFinished(call_id, name, state):
+                self._write("answer", fields | {"id": call_id, "name": name, "state": state})
 
     def _write_changes(self, changes: Sequence[Change], source: Fields) -> None:
         for change in changes:

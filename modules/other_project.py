@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.conversation.messages import Record
-from core.conversation.store import SessionInfo
+from core.conversation.history import TurnRecord, effective_records
+from core.conversation.messages import Record, StateRecord
+from core.conversation.store import SessionInfo, Store
 from modules.annotations import Annotations
 from modules.files.project import Project
+from modules.notes.note_book import LINE_NOTES
 from modules.pictures.picture_store import PictureStore
 from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
+from utils.i18n import UserError, phrase
+from utils.system.atomic_write import write_atomically
 from utils.system.shared_file import SharedFile
 
 CopyUndoHistory = Callable[[Path, str, int], None]
@@ -75,6 +79,31 @@ class OtherProject:
             project.close()
         return session
 
+    def copy_session(
+        self,
+        store: Store,
+        session: str,
+        turn: int,
+        pictures: PictureStore,
+        copy_undo_history: CopyUndoHistory,
+    ) -> str:
+        """Keep here what *session* of *store* holds up to the end of *turn*; return its id here."""
+        records = [one for one in store.load(session) if one[0] <= turn]
+        info, notes = store.info(session), _notes_after(records)
+        return self.import_session(info, records, notes, copy_undo_history, pictures)
+
+    def copy_kept_files(self, origin: DataFolder) -> None:
+        """Keep here as well what the data *origin* of another project says about how to work."""
+        for there, here in zip(origin.of_work, self._data_folder.of_work, strict=True):
+            if there.exists():
+                try:
+                    write_atomically(here, SharedFile(there).read())
+                except OSError as error:
+                    why = error.strerror or str(error)
+                    raise UserError(
+                        phrase("Cannot read or save {path}: {why}.", path=str(here), why=why)
+                    ) from None
+
     def copy_consents(self, origin: Path) -> None:
         """Keep there as well what is known, in the file *origin*, of instructions and commands: a
         copy of what a call has written is nobody's own either."""
@@ -83,3 +112,12 @@ class OtherProject:
 
     def close(self) -> None:
         self._sessions.close()
+
+
+def _notes_after(records: Sequence[TurnRecord]) -> dict[str, Any]:
+    """Return the state of the notes as it stood after *records*."""
+    state: dict[str, Any] = {"notes": {}}
+    for _, record in effective_records(records):
+        if isinstance(record, StateRecord) and record.name in ("notes", LINE_NOTES):
+            state[record.name] = record.value
+    return state

@@ -12,8 +12,8 @@ from core.hooks import BindsToSession, FollowsForks, KeepsPlans, OffersCommands
 from utils.i18n import UserError, phrase
 from utils.system.atomic_write import write_atomically
 
-_HEADING = re.compile(r"^#{1,4}[^\n]*?(?:\bplan\b|计划|方案|规划)", re.IGNORECASE | re.MULTILINE)
-_STEP = re.compile(r"^\s*\d+[.)、]\s", re.MULTILINE)
+_HEADING = r"(?im)^#{1,4}[^\n]*?(?:\bplan\b|计划|方案|规划)"
+_STEP = r"(?m)^\s*\d+[.)、]\s"
 _MIN_STEPS = 2
 _QUESTION_MARKS = ("?", "\uff1f")
 _DO = "The person says yes to your plan, and plan mode is over: do all of it now."
@@ -116,8 +116,8 @@ def _plan_in(answer: str, *, is_first: bool) -> str:
 
     It begins with a heading that says so. Where it *is_first*, steps with numbers are one without.
     """
-    if found := _HEADING.search(answer):
+    if found := re.search(_HEADING, answer):
         return answer[found.start() :].strip()
     is_question = answer.rstrip().endswith(_QUESTION_MARKS)
-    has_steps = len(_STEP.findall(answer)) >= _MIN_STEPS
+    has_steps = len(re.findall(_STEP, answer)) >= _MIN_STEPS
     return answer.strip() if is_first and has_steps and not is_question else ""

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from core.cards import Link, LinksCard
@@ -15,7 +15,6 @@ from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, ProvidesStatus
 from core.tool_spec import OtherNames
 from core.tools import Outcome, Risk, ToolError, tool
-from modules.outputs import Outputs
 from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, Text, phrase
 from utils.text.sentences import unended
@@ -40,6 +39,12 @@ _MAX_DAYS = 365
 _DOMAIN = re.compile(r"[\w*-]+(\.[\w-]+)+")
 
 
+class OutputShortener(Protocol):
+    """Makes long texts short and keeps the rest readable."""
+
+    def shorten(self, text: str, /) -> str: ...
+
+
 class WebSearch(Feature, BindsToSession, ProvidesStatus):
     """Search and reading for a person who has a Tavily key.
 
@@ -48,7 +53,13 @@ class WebSearch(Feature, BindsToSession, ProvidesStatus):
     """
 
     def __init__(
-        self, key: str, outputs: Outputs, stop: Stop, *, base_url: str = "", timeout: float = 30.0
+        self,
+        key: str,
+        outputs: OutputShortener,
+        stop: Stop,
+        *,
+        base_url: str = "",
+        timeout: float = 30.0,
     ) -> None:
         if not key.strip():
             raise ValueError("web search needs a key")

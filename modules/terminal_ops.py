@@ -161,12 +161,20 @@ class TerminalOps(
         self._jobs = jobs
         self._shells_watched = threading.Lock()
         self._watch = RunWatch(project.root, project.own_code, sandbox)
-        self._wanted_limits, self._limits = limits, fit_to_machine(limits, project.root)
+        self.limit_runs(limits)
         self._run_seconds, self._max_seconds = min(run_seconds, call_seconds), call_seconds
         if (run_seconds, call_seconds) != (_DEFAULT_SECONDS, _MAX_SECONDS):
             for method in (self.run_python, self.run_command):
                 timed = with_seconds(method, self._run_seconds, call_seconds)
                 setattr(self, method.__name__, timed)
+
+    def limit_runs(self, limits: Limits) -> None:
+        """Give runs that begin from now on *limits*, as far as the machine has so much."""
+        self._wanted_limits, self._limits = limits, fit_to_machine(limits, self._root)
+
+    def allow_hosts(self, hosts: Sequence[str]) -> None:
+        """Let runs that begin from now on reach *hosts*, once the person allows the network."""
+        self._network_hosts, self._network_access = hosts, None
 
     def close(self) -> None:
         self._sandbox.close()
@@ -307,7 +315,7 @@ class TerminalOps(
             from modules.runs.failure_hints import failure_hints  # its patterns: for runs only
 
             hints, failure = failure_hints(
-                *(program, result, report),
+                *(program, result, report, limits),
                 with_network=network is not None,
                 remote_tool=self._remote_tool,
             )

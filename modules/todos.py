@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from core.cards import DiffCard, RunCard, Todo, TodoCard
 from core.conversation.messages import Assistant, Context, Record, ToolResult
+from core.conversation.result_texts import ROLLED_BACK_PREFIX
 from core.feature import Feature, Section, SessionHandle
 from core.hooks import (
     AsksAtEnd,
@@ -146,12 +147,17 @@ class Todos(
         return False
 
     def question_at_end(self) -> str:
-        """Ask about what is open, where the task kept the list, changed files or ran something."""
+        """Ask about what is open, where the task kept the list, changed files or ran something.
+
+        Not where the person has rolled it back.
+        """
         if self._session_handle is None or not (lines := self._open_lines()):
             return ""
         has_worked = False
         for record in self._task_records():
             match record:
+                case ToolResult(text=text) if text.startswith(ROLLED_BACK_PREFIX):
+                    return ""
                 case ToolResult(state="done", card=DiffCard() | RunCard() | TodoCard()):
                     has_worked = True
                 case Context() if _asks(record):

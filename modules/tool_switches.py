@@ -32,6 +32,7 @@ RISK_LABELS = {
 _STATES = {"on": True, "off": False}
 _NEW, _TEXT = "new", "text"
 _ON, _OFF = phrase("on"), phrase("off")
+_UNLISTED = phrase("not listed")
 _USAGE = phrase("Usage: /tools NAME on or /tools NAME off; without a name, all tools.")
 
 
@@ -72,9 +73,10 @@ class Switches(
         return [problem] if problem else []
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
-        offered, installed = len(list(self._tools)), len(list(self._tools.installed))
-        if offered < installed:
-            yield phrase("Tools on"), phrase("{n:,} of {all:,}", n=offered, all=installed)
+        offered = len(list(self._tools))
+        usual = sum(tool.spec.is_listed for tool in self._tools.installed)
+        if offered < usual:
+            yield phrase("Tools on"), phrase("{n:,} of {all:,}", n=offered, all=usual)
 
     @command(
         "/tools [NAME|new|text] [on|off]",
@@ -113,7 +115,7 @@ class Switches(
             title = phrase("All tools: {state}.", state=label)
             return self._switched(title, lambda now: replace(now, is_on=is_on), is_master=True)
         if names[0] == _NEW:
-            known = list(self._tools.specs)
+            known = [name for name, spec in self._tools.specs.items() if spec.is_listed]
             title = phrase("New tools: {state}.", state=label)
             return self._switched(title, lambda now: now.with_new(is_on, known))
         name = self._tool(names[0]).name
@@ -194,7 +196,9 @@ class Switches(
         )
 
     def _state(self, tool: Tool) -> Phrase:
-        return _ON if self._tools.switches.allows(tool.name) else _OFF
+        if not self._tools.switches.allows(tool.name):
+            return _OFF
+        return _ON if self._tools.is_set(tool.name, tool.spec) else _UNLISTED
 
     def _tool_card(self, tool: Tool) -> Card:
         required = tool.schema.get("required", ())

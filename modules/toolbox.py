@@ -2,86 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config import VERSION, parse_setting
+from config import parse_setting
 from core.conversation.store import Store
 from core.feature import Feature
-from modules.annotations import Annotations
+from modules.agents.feature import Agents
 from modules.answer_schema import AnswerFormat
 from modules.ask_person import AskPerson
-from modules.checkpoints.late_checkpoints import LateCheckpoints
-from modules.checkpoints.past_contents import hold_now, past_contents
+from modules.assembly.parts import READ_FILE, SessionParts, limits_of
+from modules.checkpoints.past_contents import past_contents
 from modules.checkpoints.undo.undo_commands import UndoCommands
-from modules.checkpoints.undo.undo_state import StateUndo
 from modules.checks.feature import Checks
 from modules.checks.kept_checks import KeptChecks
-from modules.depth.decision_stops import DecisionStops, deep_note
+from modules.delegation.feature import Delegation
+from modules.delegation.helper_copies import HelperCopies
+from modules.delegation.roles import Roles
+from modules.depth.decision_stops import deep_note
 from modules.depth.feature import TaskDepth
 from modules.earlier_sessions import ADDRESS as SESSIONS
-from modules.earlier_sessions import EarlierSessions
 from modules.export import Export
 from modules.file_manager import FileManager
 from modules.files.git_remotes.person_environment import PersonEnvironment
 from modules.files.project import Project
-from modules.focus import Focus
 from modules.fork import Fork
-from modules.git.commit import GitCommit
 from modules.git.person.feature import GitForPerson
 from modules.git.remote import GitRemote
 from modules.history_tool import ADDRESS as HISTORY
-from modules.history_tool import HistoryTool
 from modules.hooks.feature import Hooks
-from modules.instructions.consent import Consents
-from modules.instructions.feature import Instructions
 from modules.instructions.init_command import Init
-from modules.jobs.feature import Jobs
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
-from modules.mcp_client.feature import McpServers, join_names
+from modules.mcp_client.feature import McpServers
 from modules.memory.task_memory import TaskMemory
 from modules.memory_manager import ADDRESS as MEMORY
-from modules.memory_manager import Memory
 from modules.mentions.feature import Mentions
-from modules.notes.protection import Protection
 from modules.notes.putting_back import PuttingBack
 from modules.operations_log import OperationsLog
-from modules.outputs import Outputs
 from modules.own_commands.feature import OwnCommands
-from modules.pictures.feature import Pictures
-from modules.pictures.picture_store import PictureStore
+from modules.phone import Phone
 from modules.plans import Plans
 from modules.preview.feature import Previews
 from modules.project_map import ProjectMap
+from modules.race.feature import Race
+from modules.results.feature import Results
 from modules.sandbox.home.clean_command import Clean
-from modules.sandbox.home.program_home import ProgramHome
-from modules.sandbox.late_sandbox import LateSandbox, RememberedSandbox
-from modules.sandbox.types import Limits
 from modules.search_engine import NoWebSearch, WebSearch
-from modules.secrets.redactor import Secrets
 from modules.sent_requests.feature import SentRequests
 from modules.sent_requests.request_log import RequestLog
 from modules.settings.feature import SettingsCommand
+from modules.settings.live import LiveSettings
 from modules.skills.feature import ADDRESS as SKILLS
-from modules.skills.feature import Skills
-from modules.skills.files import BUILT_IN
-from modules.skills.switches import SkillSwitches
+from modules.skills.saving import SavesSkills
 from modules.spending.feature import Spending
 from modules.spending.ledger import Ledger
 from modules.spending.masked_answers import MaskedAnswers
-from modules.spending.past_tasks import PastTasks
 from modules.spending.think_once import ThinkOnce
 from modules.storage.data_folder import DataFolder
 from modules.storage.kept_switches import KeptSwitches
 from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
-from modules.todos import Todos
 from modules.tool_switches import Switches
-from modules.why.feature import Why
 from modules.work_done import WorkDone
 from utils.i18n import Phrase
 from utils.logger import FailureLog
@@ -89,10 +74,8 @@ from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from config import Settings
-    from modules.checkpoints.checkpoints import Checkpoints
-    from modules.git.commit_hooks import CommitHooks
     from modules.git.person.agent_commits import AgentCommits
-    from modules.sandbox.sandbox import Sandbox
+    from modules.skills.trial import Trial
 
 
 def build_features(
@@ -104,202 +87,108 @@ def build_features(
     system_text: str = "",
     *,
     is_machine: bool = False,
+    ledger: Ledger | None = None,
+    live: LiveSettings[Settings] | None = None,
 ) -> Sequence[Feature]:
     """Return every feature of a session on *project*, in the order the model sees their tools.
 
-    Where the machine *is_machine* of the agent's own, nothing confines programs.
+    Where the machine *is_machine* of the agent's own, nothing confines programs. What is spent goes
+    to *ledger*, None for the one of the data folder. *live* tells what runs of settings that are
+    saved; without it they hold from the next start on.
     """
-    home = _program_home(data, settings, is_machine=is_machine)
-    secrets = _secrets(project, data, settings)
-    outputs = Outputs(data.outputs, reader=FileManager.read_file.__name__, redact=secrets.redact)
-    notes = Annotations(project, data.notes)
-    todos, focus = Todos(), Focus(project, context_limit=settings.context_limit)
-    task_memory = TaskMemory(data.task_memory)
-    memory = Memory(data.memory, data.memory_offers, task_memory)
-    state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
-    checkpoints = _checkpoints(project, data, settings)
-    undo = UndoCommands(project, checkpoints, state_undo)
-    note = deep_note(AskPerson.ask_person.__name__)
-    stops = DecisionStops(note, undo.undo_turn)
-    sandbox = _sandbox(project, data, secrets, checkpoints, home, settings, is_machine=is_machine)
-    protection = Protection(notes.protecting, undo)
-    why = Why(project, checkpoints, store, stop, VERSION)
-    jobs = Jobs(sandbox, data.path, stop, outputs)
-    history_tool, earlier_sessions = HistoryTool(), EarlierSessions(store)
-    skills = _skills(project, data, settings)
-    readers = {
-        HISTORY: history_tool.read,
-        MEMORY: memory.read,
-        SESSIONS: earlier_sessions.read,
-        SKILLS: skills.read,
-    }
-    consents = Consents(data.consents)
-    instructions = _instructions(project, data, consents, focus, jobs)
-    picture_store = PictureStore(data.pictures)
-    pictures = Pictures(picture_store)
-    terminal_ops = _terminal_ops(project, sandbox, stop, outputs, jobs, settings)
-    mcp_servers = McpServers(
-        *(project, data, consents, sandbox, terminal_ops, undo, outputs, pictures),
-        *(stop, settings),
-        limits=_limits(settings),
-        hide=secrets.hide,
+    parts = SessionParts(
+        project, data, store, stop, settings, is_machine=is_machine, given_ledger=ledger
     )
-    git_commit = GitCommit(
-        *(project, stop, secrets.names_in),
-        make_hooks=partial(_make_commit_hooks, sandbox, stop, settings),
-    )
-    spending = Spending(
-        Ledger(data.spending),
-        past_tasks := PastTasks(data.past_tasks),
-        task_budget=settings.task_budget,
-        daily_budget=settings.daily_budget,
-        when=settings.when,
-    )
-    undo.watch_background(lambda: join_names(jobs.running_names(), mcp_servers.running_names()))
     return [
-        *_project_map(project, notes, focus, settings),
-        FileManager(
-            *(project, outputs, notes.told_notes, readers, pictures),
-            protection=protection,
-            on_edit=focus.on_edit,
-            find_notes=notes.sync,
-        ),
-        TextSearch(project, stop=stop, searches={SESSIONS: earlier_sessions.search}),
-        terminal_ops,
-        jobs,
-        Previews(jobs, FailureLog(data.log).log),
-        Clean(home),
-        git_commit,
-        _git_remote(project, stop, settings, secrets, terminal_ops, jobs),
-        todos,
-        focus,
-        notes,
-        memory,
-        task_memory,
-        TaskDepth(
-            data.config,
-            None if settings.depth == "auto" else settings.depth,
-            note,
-            lambda: todos.unfinished_work() is not None,
-        ),
-        stops,
-        AskPerson(stops),
-        instructions,
-        Init(project, instructions, undo),
-        AnswerFormat(),
-        skills,
-        OwnCommands(project, data.own_commands, consents),
-        Plans(data.plans),
-        Mentions(project, stop),
-        Hooks(project, data.own_hooks, consents, terminal_ops),
-        _search(outputs, stop, settings),
-        mcp_servers,
-        secrets,
-        undo,
-        WorkDone(undo),
-        _checks(project, data, checkpoints, terminal_ops, settings),
-        history_tool,
-        earlier_sessions,
-        pictures,
-        spending,
-        ThinkOnce(past_tasks),
-        MaskedAnswers(past_tasks, outputs),
-        Switches(KeptSwitches(data.tool_switches)),
-        SettingsCommand(settings, parse_setting),
-        protection,
-        _putting_back(project, notes, protection, checkpoints, why),
-        MassDeletionGuard(undo, project.files),
-        why,
-        GitForPerson(
-            *(project, undo, git_commit, partial(_agent_commits, checkpoints)),
-            names_in=secrets.names_in,
-            stop=stop,
-            refusal=spending.spending_refusal,
-        ),
-        Fork(store, project.root, undo, data.root, picture_store),
-        SentRequests(request_log := RequestLog(data.requests)),
-        Export(store, project.root, request_log, system_text, secrets.names_in),
-        *([KeepJson(data.conversation)] if settings.keep_json else []),
-        *_observers(project, data, settings),
+        *_for_the_work(parts),
+        *_for_the_mind(parts),
+        *_from_the_person(parts),
+        *_after_the_work(parts),
+        *_for_the_session(parts, live or LiveSettings(settings), system_text),
     ]
 
 
-def _putting_back(
-    project: Project,
-    notes: Annotations,
-    protection: Protection,
-    checkpoints: LateCheckpoints,
-    why: Why,
-) -> PuttingBack:
-    if not project.is_whole_disk:
-        notes.on_protect = lambda: hold_now(checkpoints)
-    return PuttingBack(
-        project,
-        notes,
-        contents_of=lambda path: past_contents(checkpoints, path),
-        record=why.person_wrote,
-        take_asked=protection.take_asked,
-    )
+def _for_the_work(parts: SessionParts) -> Iterator[Feature]:
+    """Files, programs, documents and git."""
+    project = parts.project
+    yield from _project_map(parts)
+    yield _file_manager(parts)
+    yield TextSearch(project, stop=parts.stop, searches={SESSIONS: parts.earlier_sessions.search})
+    yield parts.terminal_ops
+    yield parts.jobs
+    yield Previews(parts.jobs, FailureLog(parts.data.log).log)
+    yield Clean(parts.home)
+    yield parts.documents
+    yield parts.git_commit
+    yield _git_remote(parts)
 
 
-def _project_map(
-    project: Project, notes: Annotations, focus: Focus, settings: Settings
-) -> Sequence[Feature]:
-    if not settings.project_map_tokens:
-        return ()
-    return (
-        ProjectMap(
-            project, lambda: {*notes.all_notes(), *focus.paths}, settings.project_map_tokens
-        ),
-    )
+def _for_the_mind(parts: SessionParts) -> Iterator[Feature]:
+    """What is planned, looked at and remembered, and what is asked."""
+    yield parts.todos
+    yield parts.focus
+    yield parts.notes
+    yield parts.memory
+    yield parts.task_memory
+    yield _task_depth(parts)
+    yield parts.decision_stops
+    yield AskPerson(parts.decision_stops)
 
 
-def _observers(project: Project, data: DataFolder, settings: Settings) -> Sequence[Feature]:
-    """Return the operations log, and what writes the trace, if one is wanted: it passes on."""
-    values = settings.secrets.values()
-    operations_log = OperationsLog(data.operations, values, is_on=settings.operations_log)
-    if not settings.trace:
-        return (operations_log,)
-    from modules.trace import Trace  # only where it is used
-
-    trace = Trace(
-        Path(settings.trace).expanduser().absolute(),
-        project.root,
-        {provider.name: provider for provider in settings.all_providers},
-        has_content=settings.trace_content,
-    )
-    return (operations_log, trace)
-
-
-def _program_home(data: DataFolder, settings: Settings, *, is_machine: bool) -> ProgramHome:
-    max_size = 0 if is_machine else settings.home_mb * 1_000_000  # theirs is the machine's own
-    return ProgramHome(data.program_home, max_size=max_size)
+def _from_the_person(parts: SessionParts) -> Iterator[Feature]:
+    """What people wrote for the model, and what it may use of other programs."""
+    project, data, consents = parts.project, parts.data, parts.consents
+    yield parts.instructions
+    yield Init(project, parts.instructions, parts.undo)
+    yield AnswerFormat()
+    yield parts.skills
+    yield _skill_saving(parts)
+    yield OwnCommands(project, data.own_commands, consents)
+    yield Plans(data.plans)
+    yield Mentions(project, parts.stop)
+    yield Hooks(project, data.own_hooks, consents, parts.terminal_ops)
+    yield _search(parts)
+    yield parts.mcp_servers
+    yield parts.secrets
 
 
-def _secrets(project: Project, data: DataFolder, settings: Settings) -> Secrets:
-    return Secrets(
-        project.root, settings.hidden_values, data.shows_secrets, is_enabled=settings.hide_secrets
-    )
+def _after_the_work(parts: SessionParts) -> Iterator[Feature]:
+    """What is taken back and checked, and what it cost."""
+    yield parts.undo
+    yield WorkDone(parts.undo)
+    yield _checks(parts)
+    yield parts.history_tool
+    yield parts.earlier_sessions
+    yield parts.pictures
+    yield parts.spending
+    yield ThinkOnce(parts.past_tasks)
+    yield MaskedAnswers(parts.past_tasks, parts.outputs)
 
 
-def _instructions(
-    project: Project, data: DataFolder, consents: Consents, focus: Focus, jobs: Jobs
-) -> Instructions:
-    return Instructions(
-        *(project, data.own_instructions, consents),
-        focused=lambda: focus.paths,
-        running=jobs.running_names,
-    )
-
-
-def _skills(project: Project, data: DataFolder, settings: Settings) -> Skills:
-    home = settings.person_environment.get("HOME", "")
-    return Skills(
-        project,
-        Path(home) if home.startswith("/") else None,
-        BUILT_IN,
-        SkillSwitches(data.skill_switches),
-    )
+def _for_the_session(
+    parts: SessionParts, live: LiveSettings[Settings], system_text: str
+) -> Iterator[Feature]:
+    """Its settings and guards, its results, and other sessions beside it."""
+    project, data, undo = parts.project, parts.data, parts.undo
+    yield Switches(KeptSwitches(data.tool_switches))
+    yield SettingsCommand(live, parse_setting)
+    yield parts.protection
+    yield _putting_back(parts)
+    yield MassDeletionGuard(undo, project.files)
+    yield parts.why
+    yield _git_for_person(parts)
+    yield parts.results
+    yield Fork(parts.store, project.root, undo, data.root, parts.picture_store)
+    sent_requests = SentRequests(request_log := RequestLog(data.requests))
+    yield (delegation := _delegation(parts, sent_requests))
+    yield (race := _race(parts))
+    yield Agents(parts.store, [delegation, race], parts.stop.set, data.sockets)
+    yield Phone()
+    yield sent_requests
+    yield Export(parts.store, project.root, request_log, system_text, parts.secrets.names_in)
+    if parts.settings.keep_json:
+        yield KeepJson(data.conversation)
+    yield from _observers(parts)
 
 
 def announcement_lines(features: Iterable[Feature]) -> list[Phrase]:
@@ -307,150 +196,161 @@ def announcement_lines(features: Iterable[Feature]) -> list[Phrase]:
     return [feature.announcement() for feature in features if isinstance(feature, TerminalOps)]
 
 
-def _git_remote(
-    project: Project,
-    stop: Stop,
-    settings: Settings,
-    secrets: Secrets,
-    terminal_ops: TerminalOps,
-    jobs: Jobs,
-) -> GitRemote:
+def _project_map(parts: SessionParts) -> Iterator[Feature]:
+    if max_tokens := parts.settings.project_map_tokens:
+        notes, focus = parts.notes, parts.focus
+        yield ProjectMap(parts.project, lambda: {*notes.all_notes(), *focus.paths}, max_tokens)
+
+
+def _file_manager(parts: SessionParts) -> FileManager:
+    readers = {
+        HISTORY: parts.history_tool.read,
+        MEMORY: parts.memory.read,
+        SESSIONS: parts.earlier_sessions.read,
+        SKILLS: parts.skills.read,
+    }
+    return FileManager(
+        *(parts.project, parts.outputs, parts.notes.told_notes, readers, parts.pictures),
+        documents=parts.documents.reader,
+        protection=parts.protection,
+        on_edit=parts.focus.on_edit,
+        find_notes=parts.notes.sync,
+    )
+
+
+def _git_remote(parts: SessionParts) -> GitRemote:
+    settings = parts.settings
     return GitRemote(
-        project,
-        stop,
+        *(parts.project, parts.stop),
         PersonEnvironment(settings.git_variables, settings.call_seconds),
-        secrets.names_in,
-        guard=terminal_ops.guard_repository,
-        running_jobs=jobs.running_names,
+        parts.secrets.names_in,
+        guard=parts.terminal_ops.guard_repository,
+        running_jobs=parts.jobs.running_names,
     )
 
 
-def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> LateCheckpoints:
-    def make() -> Checkpoints:
-        from modules.checkpoints.checkpoints import Checkpoints
-
-        return Checkpoints(
-            project.root,
-            data.checkpoints,
-            file_cap=settings.checkpoint_file_mb * 1_000_000,
-            total_cap=settings.checkpoint_total_mb * 1_000_000,
-            keep_days=settings.checkpoint_days,
-            protected=[data.root],
-            own_code=project.own_code,
-            root_fd=project.open_root(),
-            holds_files=not project.is_whole_disk,
-        )
-
-    return LateCheckpoints(make, data.checkpoints)
-
-
-def _sandbox(
-    project: Project,
-    data: DataFolder,
-    secrets: Secrets,
-    checkpoints: LateCheckpoints,
-    home: ProgramHome,
-    settings: Settings,
-    *,
-    is_machine: bool,
-) -> LateSandbox:
-    known = settings.secrets
-    environment = settings.person_environment
-    machine = {name: text for name, text in environment.items() if name not in known}
-
-    def make() -> Sandbox:
-        from modules.sandbox.sandbox import Sandbox
-
-        return Sandbox(
-            project.root,
-            hidden=[data.root],
-            own_code=project.own_code,
-            cache_folder=data.root,
-            allow_limits_only=settings.allow_unsandboxed,
-            replacements=secrets.redacted_files,
-            lock_project=lambda: checkpoints.get().objects.locked(),
-            git_record=data.git_record,
-            home=home,
-            environment=environment,
-            show_folders=settings.show_folders,
-            machine=machine if is_machine else None,
-            git_hooks=settings.git_hooks,
-        )
-
-    remembered = RememberedSandbox(
-        project.root, data.git_record, data.root / "sandbox", settings.allow_unsandboxed
-    )
-    return LateSandbox(make, None if is_machine else remembered, is_for_agent=is_machine)
-
-
-def _make_commit_hooks(sandbox: LateSandbox, stop: Stop, settings: Settings) -> CommitHooks:
-    from modules.git.commit_hooks import CommitHooks  # for commits only
-
-    limits = replace(_limits(settings), seconds=settings.call_seconds)
-    return CommitHooks(sandbox, stop, limits, settings.git_hooks)
-
-
-def _agent_commits(checkpoints: LateCheckpoints) -> AgentCommits:
-    from modules.git.person.agent_commits import AgentCommits  # for who uses git
-
-    return AgentCommits(checkpoints)
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits.of(
-        memory_mb=settings.memory_mb,
-        processes=settings.processes,
-        disk_mb=settings.disk_mb,
-        tmp_mb=settings.tmp_mb,
-        output_mb=settings.output_mb,
+def _task_depth(parts: SessionParts) -> TaskDepth:
+    depth, todos = parts.settings.depth, parts.todos
+    return TaskDepth(
+        parts.data.config,
+        None if depth == "auto" else depth,
+        deep_note(AskPerson.ask_person.__name__),
+        lambda: todos.unfinished_work() is not None,
     )
 
 
-def _terminal_ops(
-    project: Project,
-    sandbox: LateSandbox,
-    stop: Stop,
-    outputs: Outputs,
-    jobs: Jobs,
-    settings: Settings,
-) -> TerminalOps:
-    environment = settings.person_environment
-    return TerminalOps(
-        project,
-        sandbox,
-        stop,
-        outputs,
-        jobs=jobs,
-        network_hosts=settings.network_hosts,
-        run_seconds=settings.run_seconds,
-        call_seconds=settings.call_seconds,
-        limits=_limits(settings),
-        package_variables=environment,
-        environment=environment,
-        secret_names=settings.secrets,
-        remote_tool=GitRemote.git_remote.__name__,
+def _skill_saving(parts: SessionParts) -> SavesSkills:
+    def make_trial() -> Trial:
+        from modules.skills.trial import Trial  # for who saves one
+
+        limits = replace(limits_of(parts.settings), seconds=parts.settings.run_seconds)
+        root, undo, stop = parts.project.root, parts.undo, parts.stop
+        return Trial(root, undo, parts.make_twin_sandbox, limits, stop)
+
+    return SavesSkills(
+        *(parts.project, parts.undo),
+        make_trial=make_trial,
+        known=parts.skills.names,
+        refusal=parts.spending.spending_refusal,
+        stop=parts.stop,
     )
 
 
-def _checks(
-    project: Project,
-    data: DataFolder,
-    checkpoints: LateCheckpoints,
-    terminal_ops: TerminalOps,
-    settings: Settings,
-) -> Checks:
+def _search(parts: SessionParts) -> Feature:
+    settings = parts.settings
+    if not settings.tavily_api_key:
+        return NoWebSearch()
+    key, base_url = settings.tavily_api_key, settings.tavily_base_url
+    return WebSearch(key, parts.outputs, parts.stop, base_url=base_url)
+
+
+def _checks(parts: SessionParts) -> Checks:
+    settings = parts.settings
     return Checks(
-        project,
-        checkpoints,
-        terminal_ops,
-        KeptChecks(data.checks),
+        *(parts.project, parts.checkpoints, parts.terminal_ops, KeptChecks(parts.data.checks)),
         is_on=settings.verify != "false",
         said=settings.checks,
         seconds=settings.checks_seconds,
     )
 
 
-def _search(outputs: Outputs, stop: Stop, settings: Settings) -> Feature:
-    if not settings.tavily_api_key:
-        return NoWebSearch()
-    return WebSearch(settings.tavily_api_key, outputs, stop, base_url=settings.tavily_base_url)
+def _putting_back(parts: SessionParts) -> PuttingBack:
+    return PuttingBack(
+        *(parts.project, parts.notes),
+        contents_of=partial(past_contents, parts.checkpoints),
+        record=parts.why.person_wrote,
+        take_asked=parts.protection.take_asked,
+    )
+
+
+def _git_for_person(parts: SessionParts) -> GitForPerson:
+    def agent_commits() -> AgentCommits:
+        from modules.git.person.agent_commits import AgentCommits  # for who uses git
+
+        return AgentCommits(parts.checkpoints)
+
+    return GitForPerson(
+        *(parts.project, parts.undo, parts.git_commit, agent_commits),
+        names_in=parts.secrets.names_in,
+        stop=parts.stop,
+        refusal=parts.spending.spending_refusal,
+    )
+
+
+def _delegation(parts: SessionParts, sent_requests: SentRequests) -> Delegation:
+    root = parts.project.root
+    return Delegation(
+        partial(_helper_features, parts),
+        parts.outputs,
+        HelperCopies(parts.copies, root, parts.data, parts.store, parts.undo),
+        Roles(parts.project, parts.data.own_agents, parts.consents),
+        reader=READ_FILE,
+        model=parts.settings.helper_model,
+        keep_request=sent_requests.keep_of_helper,
+    )
+
+
+_NOT_OF_HELPERS: tuple[type[Feature], ...] = (
+    *(TaskMemory, TaskDepth, Checks, WorkDone, Plans, Init, Clean, Previews),
+    *(Spending, ThinkOnce, MaskedAnswers, McpServers, GitForPerson, Fork, SentRequests, Export),
+    *(KeepJson, OperationsLog, SettingsCommand, Phone, Race, Results, SavesSkills, Agents),
+)
+"""What sees to a session as a whole, or has commands alone: none of it is in a listed tool."""
+
+
+def _helper_features(
+    parts: SessionParts, copy: tuple[Project, DataFolder] | None, stop: Stop
+) -> Sequence[Feature]:
+    """Return the features of a helper that ends with *stop*: the same tools, in the same order.
+
+    One that works in a *copy* can take back there what it did, as its calls can be anywhere.
+    """
+    settings = replace(parts.settings, trace="")  # the session's own tells of it
+    project, data = copy or (parts.project, parts.data)
+    is_machine = parts.is_machine
+    made = build_features(project, data, parts.store, stop, settings, is_machine=is_machine)
+    left_out: tuple[type, ...] = _NOT_OF_HELPERS if copy else (*_NOT_OF_HELPERS, UndoCommands)
+    return [one for one in made if not isinstance(one, left_out)]
+
+
+def _race(parts: SessionParts) -> Race:
+    return Race(
+        *(parts.data, parts.copies, parts.store, parts.undo, parts.picture_store),
+        FailureLog(parts.data.log).log,
+    )
+
+
+def _observers(parts: SessionParts) -> Iterator[Feature]:
+    """The operations log, and what writes the trace, if one is wanted: it passes on."""
+    settings, data = parts.settings, parts.data
+    values = settings.secrets.values()
+    yield OperationsLog(data.operations, values, is_on=settings.operations_log)
+    if settings.trace:
+        from modules.trace.feature import Trace  # only where it is used
+
+        yield Trace(
+            Path(settings.trace).expanduser().absolute(),
+            parts.project.root,
+            {provider.name: provider for provider in settings.all_providers},
+            has_content=settings.trace_content,
+        )

@@ -14,20 +14,30 @@ Language = Literal["en", "zh"]
 CATALOGUES = Path(__file__).parent.parent / "static" / "i18n"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Translator:
-    """Says phrases in one language; *catalogue* maps English templates to its own."""
+    """Says phrases in one language at a time; *catalogue* maps English templates to its own."""
 
     language: Language
     catalogue: Mapping[str, str]
 
     @classmethod
     def of(cls, language: Language) -> Translator:
-        if language == "en":
-            return cls(language, {})
-        text = (CATALOGUES / f"{language}.json").read_text(encoding="utf-8")
-        return cls(language, json.loads(text))
+        return cls(language, _catalogue_of(language))
+
+    def use(self, language: Language) -> None:
+        """Say what comes from now on in *language*."""
+        self.language, self.catalogue = language, _catalogue_of(language)
 
     def render(self, text: Text) -> str:
         """Return *text* as the person reads it; what is no phrase is left as it is."""
         return text.translate(self.catalogue) if isinstance(text, Phrase) else text
+
+
+def _catalogue_of(language: Language) -> Mapping[str, str]:
+    if language == "en":
+        return {}
+    catalogue: Mapping[str, str] = json.loads(
+        (CATALOGUES / f"{language}.json").read_text(encoding="utf-8")
+    )
+    return catalogue

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from core.cards import Card, Change, RunCard
 from core.conversation.messages import Assistant, Record, ShellResult, ToolCall, ToolResult
 from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, RemembersWork
 from core.tools import Risk
+from utils.frozen import frozen
 from utils.i18n import Phrase, UserError
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ _MAX_LENGTH = 160
 """Characters of a run."""
 
 
-class _Run(NamedTuple):
+@frozen
+class _Run:
     """A run in *turn*, one of so many *times*; *end* is how it ended."""
 
     turn: int

@@ -23,6 +23,9 @@ PACKAGES = (
     "prompt_toolkit",
     "pathspec",
 )
+MEMORY = "/dev/shm"
+MEMORY_BYTES = 4 << 30
+"""Bytes that have to be free there."""
 
 
 def prepare_environment() -> int:
@@ -51,6 +54,21 @@ def prepare_environment() -> int:
     return 0
 
 
+def options_for_memory() -> list[str]:
+    """Have the files of the tests in memory where there is room; a TMPDIR that is set counts.
+
+    Tests make and delete so many files that on some disks the system is at nothing else. Return
+    options that keep only those of tests that fail.
+    """
+    if sys.platform != "linux" or "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return []
+    room = os.statvfs(MEMORY)
+    if room.f_bavail * room.f_frsize < MEMORY_BYTES or room.f_flag & os.ST_NOEXEC:
+        return []
+    os.environ["TMPDIR"] = MEMORY
+    return ["-o", "tmp_path_retention_policy=failed"]
+
+
 def main() -> int:
     code = prepare_environment()  # an older Python has to be able to read this file
     if code:
@@ -70,6 +88,7 @@ def main() -> int:
     # tests would else come last, and all cores but one would wait for them.
     processes = min(4, (os.cpu_count() or 1) + 1)
     options = [f"--numprocesses={processes}", "--dist=loadfile", "--no-loadscope-reorder"]
+    options += options_for_memory()
     return int(pytest.main([f"--rootdir={ROOT}", *options, *sys.argv[1:]]))
 
 

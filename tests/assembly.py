@@ -16,10 +16,11 @@ from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.toolbox import build_features
 from tests.scripted_model import Item, ScriptedModel
+from utils.frozen import frozen
 from utils.waiting import Stop
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class HermeticSettings(Settings):
     """Settings that know nothing of the environment in which the tests run."""
 
@@ -63,6 +64,7 @@ def assembled_terminal(
     root: Path | None = None,
     model: Any = None,
     app_settings: HermeticSettings | None = None,
+    more_features: Sequence[Any] = (),
     **settings: Any,
 ) -> Iterator[AssembledTerminal]:
     """Build a terminal on the project *root*, `base/project` unless it is said; again on the same
@@ -79,7 +81,7 @@ def assembled_terminal(
     )
     terminal = MainTerminal(
         model=model or ScriptedModel(*replies),
-        feature_list=features,
+        feature_list=[*features, *more_features],
         store=store,
         project="project",
         system_prompt="You are a test.",

@@ -156,12 +156,13 @@ class Kills:
 
     def _wait_for_children(self) -> None:
         deadline = time.monotonic() + 60
-        while running := list(_marked_processes()):
+        while running := marked_processes():
             assert time.monotonic() < deadline, f"still running: {running}"
             time.sleep(0.02)
 
 
-def _marked_processes() -> list[str]:
+def marked_processes() -> list[str]:
+    """Return the command lines of all processes that bear the mark of this run."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):

@@ -89,6 +89,9 @@ class ScriptedModel:
     def set_request_observer(self, on_request: Callable[[bytes], None]) -> None:
         self.on_request = on_request
 
+    def for_other_conversation(self) -> ScriptedModel:
+        return self
+
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has, unless a test says so."""
         return self.listed
@@ -106,11 +109,12 @@ class ScriptedModel:
         reply_tokens: int = 0,
         effort: str = "",
     ) -> Iterator[Delta | Retry | Completion]:
-        self.requests.append(json.loads(json.dumps(list(messages))))
         self.think_flags.append(think)
         self.reply_limits.append(reply_tokens)
         self.efforts.append(effort or "usual" if think else "")
         self.tool_lists.append(list(tools))
+        # Last, for that is what a test waits for.
+        self.requests.append(json.loads(json.dumps(list(messages))))
         for item in self.replies.pop(0):
             if stop.is_set():
                 raise Stopped
@@ -133,8 +137,8 @@ class MemoryStore:
         self.records[session] = []
         return session
 
-    def append(self, session: str, turn: int, record: Record) -> None:
-        self.records[session].append((turn, record))
+    def append(self, session: str, turn: int, *records: Record) -> None:
+        self.records[session] += [(turn, record) for record in records]
 
     def fork(self, session: str, turn: int) -> str:
         copy = self.create(model="m", parent=session)

@@ -12,11 +12,14 @@ import sys
 PROGRAMS = {
     "bwrap": "bubblewrap",
     "chromium": "chromium",
+    "chromium-headless-shell": "chromium-headless-shell",
     "fish": "fish",
     "git": "git",
     "git-lfs": "git-lfs",
     "node": "nodejs",
     "rg": "ripgrep",
+    "soffice": "libreoffice-impress-nogui",
+    "tesseract": "tesseract-ocr",
     "tmux": "tmux",
     "zsh": "zsh",
 }

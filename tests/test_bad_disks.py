@@ -196,7 +196,7 @@ def test_a_disk_without_any_room_is_said_and_read(tmp_path: Path) -> None:
         Say("third"),
     ]
     with Simulator(script) as server:
-        mounts = ["--size", str(2_000_000), "--tmpfs", str(tmp_path / "data")]
+        mounts = ["--size", str(8_000_000), "--tmpfs", str(tmp_path / "data")]
         result = confined(tmp_path, server.url, mounts, "-c", FILL, str(ROOT / "main.py"))
     assert "Traceback" not in result.stdout + result.stderr
     assert "one: 0 first" in result.stdout

@@ -26,10 +26,17 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def declared(decorator: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the file of each method that bears the mark *decorator*."""
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def declared(decorator: str) -> dict[str, str]:
+    """Return the name and the file of each method that bears the mark *decorator*."""
+    found = {}
     for path in PYTHON:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if not isinstance(node, ast.FunctionDef):
                 continue
             for mark in node.decorator_list:
@@ -37,24 +44,33 @@ def declared(decorator: str) -> Iterator[tuple[str, str]]:
                     continue
                 usage = mark.args[0] if decorator == "command" else None
                 said = usage.value if isinstance(usage, ast.Constant) else node.name
-                yield str(said).split()[0], name_of(path)
+                found[str(said).split()[0]] = name_of(path)
+    return found
 
 
-TOOLS = dict(declared("tool"))
-COMMANDS = dict(declared("command"))
+def tools() -> dict[str, str]:
+    return declared("tool")
+
+
+def commands() -> dict[str, str]:
+    return declared("command")
+
+
+@cache
+def tool_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/])({'|'.join(tools())})(?!\w)")
 
 
 @cache
 def literals(path: Path) -> list[tuple[int, str]]:
     """Return the line and the text of every string in *path* but for docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     told = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     found: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Constant) and id(node) not in told:
             if isinstance(node.value, str):
                 found.append((node.lineno, node.value))
@@ -74,13 +90,12 @@ def words_of_script(path: Path) -> Iterator[tuple[int, str]]:
 
 def tools_in(text: str) -> list[str]:
     """Return the tools that *text* names; one of a single plain word only if it is all of it."""
-    named = re.findall(rf"(?<![\w/])({'|'.join(TOOLS)})(?!\w)", text)
-    return [name for name in named if "_" in name or name == text]
+    return [name for name in tool_pattern().findall(text) if "_" in name or name == text]
 
 
 def test_the_names_are_found() -> None:
-    assert {"read_file", "remember", "web_search"} <= TOOLS.keys()
-    assert {"/undo", "/model", "/help"} <= COMMANDS.keys()
+    assert {"read_file", "remember", "web_search"} <= tools().keys()
+    assert {"/undo", "/model", "/help"} <= commands().keys()
     assert tools_in("see run_python.") == ["run_python"]
     assert tools_in("remember the milk") == []
 
@@ -92,7 +107,7 @@ def test_no_tool_is_named_outside_its_own_file() -> None:
         if not name_of(path).startswith(PLAYS_THE_MODEL)
         for line, text in literals(path)
         for tool in tools_in(text)
-        if TOOLS[tool] != name_of(path)
+        if tools()[tool] != name_of(path)
     ] == []
 
 
@@ -103,7 +118,7 @@ def test_no_command_is_named_outside_its_own_file_but_to_people() -> None:
         for path in PYTHON
         for line, text in literals(path)
         if 1 <= len(text.split()) <= 2
-        and COMMANDS.get(text.split()[0], name_of(path)) != name_of(path)
+        and commands().get(text.split()[0], name_of(path)) != name_of(path)
     ] == []
 
 
@@ -112,11 +127,11 @@ def test_no_script_of_the_page_names_a_tool_or_a_command() -> None:
 
 
 def named_in_script(path: Path) -> Iterator[str]:
-    commands = rf"""["'`]({"|".join(map(re.escape, COMMANDS))})(?=["'` ])"""
-    tools = rf"""["'`.\[{{,\s]({"|".join(TOOLS)})\b(?=["'`:\]])"""
+    a_command = rf"""["'`]({"|".join(map(re.escape, commands()))})(?=["'` ])"""
+    a_tool = rf"""["'`.\[{{,\s]({"|".join(tools())})\b(?=["'`:\]])"""
     for number, line in words_of_script(path):
         for match in [
-            *re.findall(commands, line),
-            *(name for name in re.findall(tools, line) if "_" in name or f'"{name}"' in line),
+            *re.findall(a_command, line),
+            *(name for name in re.findall(a_tool, line) if "_" in name or f'"{name}"' in line),
         ]:
             yield f"{name_of(path)}:{number} names {match}"

@@ -106,7 +106,7 @@ def drive_wildly(env: AssembledTerminal, line: str, chance: random.Random) -> No
             assert event.card is not None
         return Reply(yes=fate < 0.7)
 
-    if env.terminal.has_open_question and chance.random() < 0.7:
+    if env.terminal.has_open_turn and chance.random() < 0.7:
         with suppress(Fault):
             drive(env.terminal.resume_turn(), show)
     with suppress(Fault):

@@ -322,7 +322,7 @@ def test_a_damaged_file_is_not_unpacked(single_file: Path, tmp_path: Path, proje
 @pytest.mark.parametrize(
     ("line", "proposed"),
     [
-        ("", ["web", "acp", "mcp", "completion"]),
+        ("", ["web", "acp", "mcp", "race", "completion"]),
         ("web --po", ["--port"]),
         ("--approve r", ["read-only"]),
         ("--resume ", ["SESSION"]),
@@ -385,7 +385,7 @@ zpty -d shell
 """
 
 
-@pytest.mark.parametrize(("line", "proposed"), COMPLETED)
+@pytest.mark.parametrize(("line", "proposed"), [*COMPLETED, ("--approve=r", "--approve=read-only")])
 def test_zsh_completes_the_line(
     installed: Installed, project: Path, line: str, proposed: str
 ) -> None:

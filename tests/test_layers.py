@@ -35,14 +35,20 @@ AT_HOME = {
     "pydantic": ("modules/acp/", "modules/mcp_client/", "modules/mcp_server/"),
     "httpx2": ("utils/", "modules/mcp_client/"),
     "tavily": ("modules/search_engine.py",),
-    "PIL": ("modules/pictures/worker.py",),
+    "PIL": ("modules/pictures/worker.py", "modules/documents/worker/"),
+    **dict.fromkeys(
+        ("docx", "fontTools", "fpdf", "lxml", "openpyxl", "pptx", "pypdfium2"),
+        ("modules/documents/worker/",),
+    ),
     "config": ("main.py", "modules/assembly/", "modules/toolbox.py"),
     "asyncio": (
         "modules/acp/",
         "modules/mcp_client/",
         "modules/mcp_server/",
         "modules/stdio_server/",
+        "modules/web/servers/tls_front.py",
     ),
+    "segno": ("modules/web/pairing/qr_code.py",),
 }
 """Where each of these may be imported, by the beginning of the path."""
 READS_THE_ENVIRONMENT = {"config.py", "utils/bootstrap.py", "modules/web/servers/event_loop.py"}

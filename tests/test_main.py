@@ -16,10 +16,13 @@ import pytest
 from rich.cells import cell_len
 
 from config import VERSION
+from core.conversation.messages import User
 from main import PACKAGES
 from modules.assembly.start import run
 from modules.practice.practice_model import reply_to
 from modules.sandbox.backends import machine_evidence
+from modules.sessions.store import Sessions
+from modules.storage.data_folder import DataFolder
 from modules.translator import Translator
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import ReceivedRequest, wait_for
@@ -158,6 +161,22 @@ def test_a_misspelt_setting_is_told_once_and_changes_nothing(onefold: Run) -> No
         "Onefold: Unknown setting ONEFOLD_MODEL_NAME (the environment). Did you mean "
         "ONEFOLD_MODEL?\n"
     )
+
+
+def test_no_session_is_offered_to_resume_where_there_is_none(
+    onefold: Run, tmp_path: Path, project: Path
+) -> None:
+    result = onefold("-p", "/focus")
+    assert result.stderr == (
+        "Each -p is a new session, and there is none yet to resume. Begin one with -p TASK; then "
+        "--resume -p /focus\n"
+    )
+    store = Sessions(DataFolder.sessions_in(DataFolder.path_for(tmp_path / "data", project)))
+    store.append(store.create(model="m"), 1, User("hi"))
+    store.close()
+    told = onefold("-p", "/focus").stderr
+    assert told == "Each -p is a new session. For the last one: --resume -p /focus\n"
+    assert onefold("--resume", "-p", "/focus").returncode == 0
 
 
 def test_what_onefold_is_loaded_from_is_told_at_the_start_and_in_the_status(
@@ -490,6 +509,8 @@ def test_who_has_no_dialogue_is_told_how_to_reach_the_last_session(
 def test_what_holds_for_one_task_only_names_the_option(onefold: Run) -> None:
     assert "For the next task, add --think." in onefold("-p", "/think").stderr
     assert onefold("-p", "/think", "--output", "json").stderr == ""
+    assert "For the next task, add --approve." in onefold("-p", "/approve ask").stderr
+    assert onefold("-p", "/approve list").stderr == ""
 
 
 def test_the_limits_of_a_run_come_from_the_settings(onefold: Run) -> None:

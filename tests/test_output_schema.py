@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,16 @@ def test_a_number_that_none_can_be_is_no_answer(tmp_path: Path) -> None:
     schema = schema_of(tmp_path, {"multipleOf": 0.1})
     with pytest.raises(InvalidAnswer, match="too large"):
         schema.answer_in("1e400")
+
+
+def test_an_evil_pattern_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modules.answer_schema._MAX_SECONDS", 0.2)
+    schema = schema_of(tmp_path, {"type": "string", "pattern": "^(a+)+$"})
+    with pytest.raises(InvalidAnswer) as refused:
+        schema.answer_in('"' + "a" * 60 + '!"')
+    assert refused.value.reason == "to check it against the schema takes too long"
+    assert signal.getsignal(signal.SIGPROF) == signal.SIG_DFL
+    assert schema.answer_in('"aa"') == '"aa"'
 
 
 def test_the_answer_is_the_json_alone(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,3 +56,11 @@ def test_a_session_that_is_closed_leaves_nothing_open(tmp_path: Path) -> None:
         for _ in range(3):
             with assembled_terminal(tmp_path) as env:
                 measure_turns(env, 5)
+
+
+def test_a_session_that_is_closed_is_freed(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as env:
+        measure_turns(env, 2)
+        session = weakref.ref(env.terminal)
+    del env
+    assert wait_until(lambda: gc.collect() >= 0 and session() is None, PATIENCE)

@@ -15,51 +15,65 @@ from tests.simulator import Say, Simulator
 
 ROOT = Path(__file__).parents[1]
 TO_PROMPT = """
-import json, sys
+import json, os, sys
 from modules.assembly.start import run
+from modules.cli.args import parse
 from modules.cli.input.prompt import Prompt
 from modules.translator import Translator
 
-def read(prompt, *_):
+def on_first_render(prompt, app):
     sys.stderr.write(json.dumps(sorted(sys.modules)))
+    sys.stderr.flush()
+    os._exit(0)
 
-Prompt.read = read
-run(["--cli", "--project", sys.argv[1]], Translator.of("en"))
+Prompt._on_first_render = on_first_render
+translator = Translator.of("en")
+parse(["--cli"], translator, version=str)
+run(["--cli", "--project", sys.argv[1]], translator)
 """
 TO_REQUEST = """
-import json, sys
+import gc, json, sys
+from main import main
+
+sys.argv[1:], argv = ["--version"], sys.argv[1:]
+main()  # from here on garbage is looked for as a start wants it
+before = gc.get_stats()[0]["collections"]
 from modules.assembly import model
-from modules.assembly.start import run
-from modules.translator import Translator
 
 create = model.client_factories
 
-def client_factories(settings):
+def client_factories(settings, profiles):
     from utils.llm.endpoint import Endpoint
     post = Endpoint._post
 
     def told(endpoint, body, below):
-        sys.stderr.write(json.dumps(sorted(sys.modules)))
+        collections = gc.get_stats()[0]["collections"] - before
+        sys.stderr.write(json.dumps([sorted(sys.modules), collections]))
         return post(endpoint, body, below)
 
     Endpoint._post = told
-    return create(settings)
+    return create(settings, profiles)
 
 model.client_factories = client_factories
-run(["-p", "hi", "--project", sys.argv[1]], Translator.of("en"))
+sys.argv[1:] = ["-p", "hi", "--project", *argv]
+main()
 """
 FOR_CALLS = (
+    "modules.agents.work",
+    "modules.assembly.racers",
     "modules.checkpoints.checkpoints",
     "modules.checkpoints.restore",
     "modules.checkpoints.store",
     "modules.checkpoints.undo.journal",
     "modules.checkpoints.undo.selector",
     "modules.checkpoints.undo.undo_results",
+    "modules.delegation.report",
     "modules.files.single_byte",
     "modules.git.commit_hooks",
     "mcp",
     "modules.jobs.job",
     "modules.mcp_client.servers",
+    "modules.race.kept_races",
     "modules.sandbox.backends.bubblewrap",
     "modules.sandbox.git.protection",
     "modules.sandbox.network.proxy",
@@ -69,7 +83,7 @@ FOR_CALLS = (
     "modules.sent_requests.prompt_cards",
     "modules.sent_requests.prompt_parts",
     "modules.sent_requests.steps",
-    "modules.cli.render.prompt_rows",
+    "modules.cli.render.cards.prompt_rows",
     "PIL",
     "eventlet",
     "flask",
@@ -78,10 +92,13 @@ FOR_CALLS = (
     "tavily",
     "utils.system.child",
 )
-"""What calls, undo, the page and long answers need, by the packages and modules."""
+"""What calls, helpers, races, undo, the page and long answers need, by the packages and modules."""
 FOR_MISTAKES = ("click.shell_completion", "difflib")
 """What only a shell, or who mistypes a name, makes us need."""
-FOR_MODEL = ("openai", "pydantic", "httpx2", "http.client", "email", "utils.llm.http.errors")
+FOR_MODEL = (
+    *("openai", "pydantic", "httpx2", "http.client", "email"),
+    *("utils.api_client", "utils.llm.api", "utils.llm.http", "utils.llm.openai_api"),
+)
 
 
 def environment(folder: Path, url: str = "http://127.0.0.1:9") -> dict[str, str]:
@@ -100,7 +117,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def loaded_at_prompt(folder: Path) -> set[str]:
-    """Return the modules that a dialogue has loaded when its prompt reads the first line."""
+    """Return the modules that a dialogue has loaded when its prompt is drawn."""
     terminal, keyboard = pty.openpty()
     try:
         ended = subprocess.run(
@@ -134,7 +151,9 @@ def test_a_first_request_needs_no_dialogue_and_few_types_of_the_sdk(folder: Path
             cwd=ROOT, env=environment(folder, server.url), stdin=subprocess.DEVNULL,
             capture_output=True, check=True, timeout=300,
         )  # fmt: skip
-    modules = set(json.loads(ended.stderr))
+    loaded, collections = json.loads(ended.stderr)
+    assert collections == 0, "a start makes more objects than `main` puts off looking through"
+    modules = set(loaded)
     assert "openai" in modules
     needless = ("openai.types.beta", "openai.types.responses.response", "openai.types.batch")
     assert of(modules, *FOR_CALLS, "prompt_toolkit", "rich", *needless) == []

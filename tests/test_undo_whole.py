@@ -220,7 +220,7 @@ def test_a_twin_whose_undo_cannot_be_kept_is_not_left(
         run_turn(env.terminal, "do one")
         kept = list(env.data.path.parent.iterdir())
         with monkeypatch.context() as patched:
-            patched.setattr(clone_history, "_copy_contents", full)
+            patched.setattr(clone_history, "copy_contents", full)
             answer(env, "/fork --with-files", ok=False)
         assert list(env.data.path.parent.iterdir()) == kept
         card = answer(env, "/fork --with-files").card

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -27,8 +28,13 @@ def sources() -> Iterator[Path]:
         yield from sorted((ROOT / room).rglob("*.py"))
 
 
-def calls() -> Iterator[tuple[str, ast.Call]]:
-    """Yield the place and the node of every call of `phrase` and `command` in the product."""
+@cache
+def calls() -> list[tuple[str, ast.Call]]:
+    """Return the place and the node of every call of `phrase` and `command` in the product."""
+    return list(_calls())
+
+
+def _calls() -> Iterator[tuple[str, ast.Call]]:
     for path in sources():
         where = path.relative_to(ROOT).as_posix()
         if where in MAKERS:
@@ -56,12 +62,14 @@ def fields(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
 
 
-CALLS = list(calls())
-TEMPLATES = {template: where for where, call in CALLS if (template := template_of(call))}
+@cache
+def templates() -> dict[str, str]:
+    """Return the texts that people read, each with its place."""
+    return {template: where for where, call in calls() if (template := template_of(call))}
 
 
 def test_every_phrase_is_written_out() -> None:
-    assert [where for where, call in CALLS if template_of(call) is None] == []
+    assert [where for where, call in calls() if template_of(call) is None] == []
 
 
 def test_every_phrase_gets_the_values_it_names() -> None:
@@ -70,12 +78,12 @@ def test_every_phrase_gets_the_values_it_names() -> None:
             return set()
         return {keyword.arg for keyword in call.keywords if keyword.arg is not None}
 
-    wrong = [where for where, call in CALLS if fields(template_of(call) or "") != given(call)]
+    wrong = [where for where, call in calls() if fields(template_of(call) or "") != given(call)]
     assert wrong == []
 
 
 def test_every_phrase_is_there_in_chinese() -> None:
-    missing = {text: where for text, where in TEMPLATES.items() if not CHINESE.get(text)}
+    missing = {text: where for text, where in templates().items() if not CHINESE.get(text)}
     assert missing == {}
 
 
@@ -84,7 +92,7 @@ def test_a_translation_names_the_same_values() -> None:
 
 
 def test_no_translation_is_left_over() -> None:
-    assert CHINESE.keys() - TEMPLATES.keys() == set()
+    assert CHINESE.keys() - templates().keys() == set()
 
 
 @pytest.mark.parametrize(
@@ -122,6 +130,7 @@ TRANSLATED = {
     r"(brought|put|puts|took|taken) (it |them |that |all |everything )?back": (
         "undo, redo, restore"
     ),
+    r"takes? (it|them|the change) back": "undo, revert",
     r"brings? (it|them) again": "redo, restore",
     r"(?<!here )is no (?!longer)": "is not a valid …, unknown …",
     r"(was|is) no use": "was not usable",
@@ -177,7 +186,6 @@ READ_BY_MODELS = {
         "The programs' home folder has grown beyond {limit} MB or {files} files while a program "
         "runs on. Until that has ended the others get an empty one each."
     ),
-    "The project is no git repository; git init is the person's part.",
     "The run changed what git obeys; put back: {names}",
     "The run moved or replaced {names}, which git obeys; put back.",
     (
@@ -230,6 +238,23 @@ def test_no_sentence_reads_as_translated() -> None:
         for text in sentences()
         for odd, instead in TRANSLATED.items()
         if re.search(rf"\b(?:{odd})\b", _PLACE.sub("", text), re.IGNORECASE)
+    }
+    assert found == set()
+
+
+def _prose(text: str) -> str:
+    """Return the Markdown *text* without its code, and with one space wherever a line ends."""
+    return " ".join(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL).split())
+
+
+def test_the_docs_read_as_the_screens_do() -> None:
+    docs = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = {
+        (path.name, match[0], instead)
+        for path in docs
+        if path.name != "words.md" and not path.name.endswith(".zh.md")
+        for odd, instead in TRANSLATED.items()
+        for match in re.finditer(rf"\b(?:{odd})\b", _prose(path.read_text("utf-8")), re.IGNORECASE)
     }
     assert found == set()
 

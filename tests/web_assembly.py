@@ -28,6 +28,7 @@ def assembled_server(
     *,
     system_prompt: str = "You are a test.",
     mode: AsyncMode = "threading",
+    allow_remote: bool = False,
     **configured: Any,
 ) -> tuple[WebServer, ServerConfig]:
     """Build the server of the project `folder/project` on a free port, with what it is made of.
@@ -83,9 +84,9 @@ def assembled_server(
         data=data,
         store=store,
         open_terminal=open_terminal,
-        is_practice=False,
         log=FailureLog(data.log),
         make_tester=lambda: ToolTester(open_for_tester, project.root, folder / "data"),
         **configured,
     )
-    return WebServer(BindAddress(port=0, async_mode=mode), config), config
+    address = BindAddress(port=0, async_mode=mode, allow_remote=allow_remote)
+    return WebServer(address, config), config

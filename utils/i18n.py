@@ -8,15 +8,16 @@ template to translation) and fills in the values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Union
 
 from utils.error_codes import ErrorCode
+from utils.frozen import frozen
 
 Value = Union[str, int, float, "Phrase"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Phrase:
     """A sentence for people; `str()` gives the English one."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from weakref import WeakMethod
 
+from utils.frozen import frozen
 from utils.i18n import Phrase, phrase
 from utils.text.keys import redact_keys, redact_secret
 
 
-@dataclass(frozen=True)
+@frozen
 class FailureLog:
     """The file *path*, bounded in size.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 
+from utils.frozen import frozen
 from utils.text.lines import format_size
 
 MAX_SIDE = 1568
@@ -26,7 +26,7 @@ def read_no_picture(digest: str) -> bytes:
     raise PictureGone(digest)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """A picture that is kept with a session: the reference to it, never its bytes.
 

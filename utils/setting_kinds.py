@@ -182,6 +182,28 @@ def commands() -> Kind:
     return {"parse": parse, "allowed": phrase("commands, such as pytest -q"), "separator": "\n"}
 
 
+def shortcuts() -> Kind:
+    """Return the kind of a table of keys by action; in one text each has a line of its own."""
+
+    def parse(value: object) -> dict[str, str]:
+        from utils.shortcuts import parse_shortcuts  # for who changes some
+
+        return parse_shortcuts(value)
+
+    return {
+        "parse": parse,
+        "allowed": phrase("lines such as page.palette = Ctrl+P"),
+        "separator": "\n",
+        "to_toml": _shortcut_tables,
+    }
+
+
+def _shortcut_tables(value: dict[str, str]) -> dict[str, dict[str, str]]:
+    from utils.shortcuts import as_tables
+
+    return as_tables(value)
+
+
 def models() -> Kind:
     def parse(value: object) -> dict[str, dict[str, Any]]:
         from utils.llm.profiles.server_profile import ServerProfile

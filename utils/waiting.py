@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
@@ -59,6 +59,33 @@ class Stop:
         finally:
             with self._lock:
                 self._callbacks.remove(callback)
+
+
+class EitherStop(Stop):
+    """Ends a wait that *stop* ends, or *other*. To set it is to set *stop*."""
+
+    def __init__(self, stop: Stop, other: Stop) -> None:
+        super().__init__()
+        self._stop = stop
+        self._other = other
+
+    def set(self) -> None:
+        self._stop.set()
+
+    def is_set(self) -> bool:
+        return self._stop.is_set() or self._other.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        is_ended = threading.Event()
+        with self.on_stop(is_ended.set):
+            return is_ended.wait(seconds)
+
+    @contextmanager
+    def on_stop(self, callback: Callable[[], None]) -> Iterator[None]:
+        with ExitStack() as stack:
+            stack.enter_context(self._stop.on_stop(callback))
+            stack.enter_context(self._other.on_stop(callback))
+            yield
 
 
 class Timeout:

@@ -14,6 +14,8 @@
 - event_log        The newest packets of a session, for browsers that come back.
 - figures          Figures of what was spent: tokens, cache hits and cost, by turn, session, day and
                    model.
+- helper_records   Records of helpers: turns that ran inside a call, kept in the log of the session
+                   that made it.
 - history          The conversation kept whole: what was said, what it makes as a request, what is
                    still open.
 - message_queue    The messages that wait in a session: each is kept with it until what came of it
@@ -28,6 +30,7 @@
 - store            Interface of a place that keeps sessions; `modules.sessions` is the one on disk.
 - transcript       A session as the fewest events that lead to its picture, for screens that come
                    late.
+- turn_progress    How far a turn is, read off its records: whether it is over, whoever runs it.
 """
 
 EXPORTS = {
@@ -39,12 +42,26 @@ EXPORTS = {
     "delivery": ["Delivery"],
     "event_log": ["LogTruncated"],
     "figures": ["By", "Spent", "figures_by", "figures_card"],
+    "helper_records": [
+        "HELPER",
+        "HelperRecords",
+        "helper_record",
+        "helpers_in",
+        "nested_call_id",
+        "open_calls",
+        "records_of_open_helper",
+        "unwrapped",
+        "with_helpers_calls",
+    ],
     "history": [
         "ASKED",
+        "CHECKING",
         "History",
         "INCIDENT",
+        "INTERRUPTED",
         "MASKED",
         "NATIVE_FAILURES",
+        "QUESTION",
         "QUEUE",
         "RESULTS_TRUNCATED",
         "REWIND_UNDONE",
@@ -52,8 +69,10 @@ EXPORTS = {
         "SPENT",
         "SUMMARY",
         "TurnRecord",
+        "check_in",
         "effective_records",
         "lost_result",
+        "question_in",
         "repaired",
         "usage_in",
         "usage_record",
@@ -82,6 +101,7 @@ EXPORTS = {
         "Claim",
         "Ground",
         "NOT_THERE",
+        "GreyReason",
         "NO_PROOF",
         "PROOF",
         "Proof",
@@ -101,8 +121,18 @@ EXPORTS = {
         "REFUSED_PREFIX",
         "REVISED_PREFIX",
         "REVISED_RESULT",
+        "ROLLED_BACK_PREFIX",
         "STOPPED_TEXT",
     ],
     "store": ["SessionInfo", "SessionMatch", "Store"],
-    "transcript": ["Packet", "Transcript", "is_turn_end", "replay_events", "turn_end_record"],
+    "transcript": [
+        "Packet",
+        "Transcript",
+        "is_turn_end",
+        "replay_events",
+        "replay_helper",
+        "turn_end_in",
+        "turn_end_record",
+    ],
+    "turn_progress": ["is_turn_over", "newest_turn", "turn_end_of"],
 }

@@ -7,13 +7,13 @@ so that it is the same after a kill, on every screen and in an export.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from core.cards import Link, LinksCard
 from core.conversation.messages import Assistant, Record, ShellResult, ToolResult
+from utils.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citation:
     """The source number *n* of a task."""
 
@@ -22,7 +22,7 @@ class Citation:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citations:
     """Sources that an answer names, and the numbers in it that were never given."""
 

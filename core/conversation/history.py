@@ -2,18 +2,28 @@
 
 The rule that must always hold: every call of a reply has exactly one answer, right behind the
 reply, before anything else. `repaired` makes it so for records of any origin; `History.append`
-keeps it so. Only a call that the person was asked about, and never answered, waits for its answer
-as long as nothing else is said (`History.unanswered_calls`). The log is never rewritten: going back
-in it is one more record, and so is taking that back (`effective_records`).
+keeps it so. Only a call that the person was asked about, and never answered, or in which a helper
+was at work, waits for its answer as long as nothing else is said (`History.unanswered_calls`). The
+log is never rewritten: going back in it is one more record, and so is taking that back
+(`effective_records`).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
+from core.conversation.helper_records import (
+    HELPER,
+    helper_record,
+    is_helpers,
+    open_calls,
+    records_of_open_helper,
+    reply_usage,
+    unwrapped,
+)
 from core.conversation.messages import (
     Assistant,
     Context,
@@ -29,10 +39,10 @@ from core.conversation.messages import (
 )
 from core.conversation.request_prefix import PREFIX_BREAK, RewriteReason
 from core.conversation.result_texts import LOST_TEXT, SUPERSEDED_TEXT
+from utils.i18n import Phrase
 from utils.llm.completion import Usage
 from utils.text.codec import from_plain, to_plain
 
-Persist = Callable[[int, Record], None]
 TurnRecord = tuple[int, Record]
 """A record and the turn it belongs to; turns count from 1."""
 
@@ -49,17 +59,32 @@ RESULTS_TRUNCATED = "shortened"
 MASKED = "masked"
 """The `StateRecord` that has a note sent in the place of answers: a list of {"turn", "call",
 "address"}, where the whole of each can be read."""
+INTERRUPTED = "interrupted"
+"""The `StateRecord` that tells that Onefold did not outlive the turn: its session was resumed."""
 SPENT = "spent"
 """The `StateRecord` of the `Usage` of a model call of which nothing else is kept."""
 ASKED = "asked"
 """The `StateRecord` that names the call that the person is asked about; "": not any more."""
+QUESTION = "question"
+"""The `StateRecord` of what the person is asked, be it about a call or not: the `Phrase` of it,
+plain; "": nothing any more. No call is left open for it, as it is for `ASKED`."""
+CHECKING = "checking"
+"""The `StateRecord` of the project's checks at the end of a task: the command of the one that runs,
+"…" for what is looked at before; "": none runs any more."""
 QUEUE = "queue"
 """The `StateRecord` of the messages that wait; see `core.conversation.message_queue`."""
 MAX_SENT_IDS = "sent"
 """The `StateRecord` of the ids under which messages were lately sent."""
 NATIVE_FAILURES = "native_failures"
 """The `StateRecord` that counts the replies of a session that failed to call natively."""
-BOOKKEEPING = frozenset({REWOUND, REWIND_UNDONE, INCIDENT, SPENT, ASKED, PREFIX_BREAK})
+BOOKKEEPING = frozenset(
+    {
+        *(REWOUND, REWIND_UNDONE, INCIDENT, INTERRUPTED, SPENT),
+        *(ASKED, QUESTION, CHECKING, PREFIX_BREAK),
+    }
+)
+_NO_STATE = BOOKKEEPING | {HELPER}
+"""Names of what is no state of the session."""
 SURVIVES_REWIND = BOOKKEEPING | {
     *("mode", "model", "approval"),
     *(QUEUE, MAX_SENT_IDS, NATIVE_FAILURES),
@@ -79,6 +104,29 @@ _MASKED_LENGTH = 200
 MASK_NOTE = '{start}\n… (left out here to save tokens; all of this answer: read "{address}")'
 
 
+def check_in(records: Sequence[TurnRecord]) -> str:
+    """Return the check that *records* tell is running, "" for none; see `CHECKING`."""
+    return str(_last_told(records, CHECKING))
+
+
+def question_in(records: Sequence[TurnRecord]) -> Phrase | None:
+    """Return the question that *records* tell is open, None for none; see `QUESTION`."""
+    plain = _last_told(records, QUESTION)
+    question: Phrase | None = from_plain(Phrase, plain) if plain else None
+    return question
+
+
+def _last_told(records: Sequence[TurnRecord], name: str) -> Any:
+    told = (one for _, one in reversed(records) if isinstance(one, StateRecord))
+    return next((one.value for one in told if one.name == name), "")
+
+
+class Persist(Protocol):
+    """Keeps *records* of *turn*, all or none; they are durable on return."""
+
+    def __call__(self, turn: int, *records: Record) -> None: ...
+
+
 class History:
     """The records of one session, each durable (by *persist*) before it counts."""
 
@@ -87,6 +135,8 @@ class History:
         self._lock = threading.RLock()
         self.turn = 0
         self._reply_turn = self._reply_count = 0
+        self._helper_turn = self._helper_steps = 0
+        self._helper_usage = Usage()
         self._rewrite: RewriteReason = ""
         self.log: list[TurnRecord] = []
         self.usage = Usage()
@@ -100,6 +150,7 @@ class History:
         self._open_calls: dict[str, ToolCall] = {}
         self._open_turn = 0
         self._asked_call_id = ""
+        self._was_helper_at_work = False
         self.sent: list[TurnRecord] = []
         """The records that go into a request."""
         self._messages: list[Wire] = []
@@ -107,27 +158,30 @@ class History:
         self._masked: dict[tuple[int, str], str] = {}
         """The addresses of answers that are masked, by their turn and call."""
 
-    def append(self, record: Record) -> None:
-        """Keep *record*, then count it in; calls that it would part from their answers get some.
+    def append(self, *records: Record) -> None:
+        """Keep *records*, then count them in; calls they would part from answers get some.
 
         From any thread: what waits is kept beside a turn.
         """
         with self._lock:
-            if _separates_calls(record):
-                text = SUPERSEDED_TEXT if self.unanswered_calls else LOST_TEXT
+            if any(map(_separates_calls, records)):
+                text = SUPERSEDED_TEXT if self.asked_call_id else LOST_TEXT
                 for call in list(self._open_calls.values()):
+                    self._answer_helper_calls(self._open_turn, call.id)
                     self._persist_and_add(self._open_turn, lost_result(call, text))
-            self._persist_and_add(self.turn, record)
+            self._persist_and_add(self.turn, *records)
 
-    def _persist_and_add(self, turn: int, record: Record) -> None:
-        self._persist(turn, record)
-        self._add(turn, record)
+    def _persist_and_add(self, turn: int, *records: Record) -> None:
+        self._persist(turn, *records)
+        for record in records:
+            self._add(turn, record)
 
     def replay(self, records: Iterable[TurnRecord]) -> None:
         """Count in what was kept before, keeping whatever had to be mended at its end.
 
         A repair is kept as an incident, the same one once. A question that was never answered is
-        none: its call, and those behind it, are as open as they were.
+        none, and neither is a helper that was at work: its call, and those behind it, are as open
+        as they were.
         """
         stored = list(records)
         complete = repaired(stored)
@@ -137,13 +191,28 @@ class History:
             self.turn = turn
             self._append_to_log(turn, record)
         self._rebuild()
+        self._was_helper_at_work = any(
+            records_of_open_helper(self.log, self._open_turn, call_id)
+            for call_id in self._open_calls
+        )
         if self.unanswered_calls:
             added = ()
         for turn, record in added:
+            if isinstance(record, ToolResult):
+                self._answer_helper_calls(turn, record.call_id)
             self._persist_and_add(turn, record)
         repair_count = _count_repairs(stored, unchanged)
         if added or repair_count > max((i.get("mended", 0) for i in self.incidents), default=0):
             self.append(StateRecord(INCIDENT, {"lost": len(added), "mended": repair_count}))
+        for name in (CHECKING, QUESTION):
+            if _last_told(stored, name):  # we were killed meanwhile
+                self.append(StateRecord(name, ""))
+
+    def _answer_helper_calls(self, turn: int, call_id: str) -> None:
+        """Where the call *call_id*, which is about to be answered, was a helper's turn, answer what
+        that left open."""
+        for call in open_calls(records_of_open_helper(self.log, turn, call_id)):
+            self._persist_and_add(turn, helper_record(call_id, lost_result(call)))
 
     @property
     def incidents(self) -> list[dict[str, int]]:
@@ -152,9 +221,15 @@ class History:
 
     @property
     def unanswered_calls(self) -> Sequence[ToolCall]:
-        """The call that the person is asked about and those behind it; () without a question."""
-        calls = tuple(self._open_calls.values())
-        return calls if calls and calls[0].id == self._asked_call_id else ()
+        """The calls without an answer that wait for it: the person is asked about one of them, or
+        the session was left while a helper was at work in one. Else ()."""
+        is_waiting = self.asked_call_id or self._was_helper_at_work
+        return tuple(self._open_calls.values()) if is_waiting else ()
+
+    @property
+    def asked_call_id(self) -> str:
+        """The id of the call that the person is asked about; "" for none."""
+        return self._asked_call_id if self._asked_call_id in self._open_calls else ""
 
     @property
     def open_call_id(self) -> str:
@@ -215,8 +290,27 @@ class History:
         if isinstance(record, Assistant):
             self._reply_count = self._reply_count + 1 if turn == self._reply_turn else 1
             self._reply_turn = turn
-        if usage := usage_in(record):
+        usage = usage_in(record)
+        if usage:
             self.usage += usage
+        if is_helpers(record):
+            self._count_helper(turn, usage or Usage(), is_reply=reply_usage(record) is not None)
+
+    def _count_helper(self, turn: int, usage: Usage, *, is_reply: bool) -> None:
+        if turn != self._helper_turn:
+            self._helper_turn, self._helper_steps, self._helper_usage = turn, 0, Usage()
+        self._helper_steps += is_reply
+        self._helper_usage += usage
+
+    @property
+    def helper_steps(self) -> int:
+        """How many replies helpers have had in the turn of now."""
+        return self._helper_steps if self._helper_turn == self.turn else 0
+
+    @property
+    def helper_usage(self) -> Usage:
+        """What helpers have used in the turn of now."""
+        return self._helper_usage if self._helper_turn == self.turn else Usage()
 
     def _rebuild(self) -> None:
         self._reset()
@@ -290,12 +384,12 @@ class History:
         match record:
             case Assistant(calls=calls):
                 self._open_calls, self._open_turn = {call.id: call for call in calls}, turn
-                self._asked_call_id = ""
+                self._asked_call_id, self._was_helper_at_work = "", False
             case ToolResult(call_id=call_id):
                 self._open_calls.pop(call_id, None)
             case StateRecord("asked", str(call_id)):
                 self._asked_call_id = call_id
-            case StateRecord(name, value) if name not in BOOKKEEPING:
+            case StateRecord(name, value) if name not in _NO_STATE:
                 self.state[name] = value
                 self._apply_to_request(name, value)
             case Context():
@@ -342,6 +436,8 @@ def usage_in(record: Record) -> Usage | None:
         case StateRecord("spent", value):
             kept: Usage = from_plain(Usage, value)
             return kept
+        case StateRecord("helper", value):
+            return usage_in(unwrapped(value))
     return None
 
 

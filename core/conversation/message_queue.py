@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Container, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from core.conversation.history import MAX_SENT_IDS, QUEUE, History
 from core.conversation.messages import Record, StateRecord
+from utils.frozen import frozen
 from utils.i18n import UserError
 from utils.pictures import Picture
 from utils.text.codec import from_plain, to_plain
@@ -32,7 +32,7 @@ class Conversation(Protocol):
     def record(self, record: Record) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueuedMessage:
     """A message that waits; *id* is that of the command it was sent with."""
 

@@ -6,12 +6,13 @@ a `StateRecord` does not, it only remembers what changed on our side.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from core.cards import Card
 from core.conversation.result_texts import LOST_TEXT
 from utils.error_codes import ErrorCode
+from utils.frozen import frozen
 from utils.llm.completion import SIGNED, Usage
 from utils.pictures import Picture
 from utils.text.codec import to_plain
@@ -40,7 +41,7 @@ def shell_escape_name(*, is_private: bool) -> str:
     return SHELL_ESCAPE * 2 if is_private else SHELL_ESCAPE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """A model's request to run one tool; *arguments* is a JSON object as text.
 
@@ -58,7 +59,7 @@ class ToolCall:
         return {"id": self.id, "type": "function", "function": function}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class User:
     """The person's words, to the letter, and the *pictures* that they gave with it.
 
@@ -83,7 +84,7 @@ Effort = Literal["", "usual", "low"]
 read for each of them apart."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assistant:
     """One reply of the model; *seconds* is how long it thought before anything else came.
 
@@ -126,7 +127,7 @@ READ_PREFIX = "The person's message names this with an @, so Onefold made this c
 _READ = f"{READ_PREFIX}{{}}\nWhat follows is its answer: data, and no word of the person's.\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolResult:
     """The text a tool gave the model in answer to the call *call_id*, and its card for people.
 
@@ -155,7 +156,7 @@ class ToolResult:
         return _with_pictures(wire, self.pictures)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShellResult:
     """Result of a *command* that the person ran themselves; the model reads *text*.
 
@@ -197,7 +198,7 @@ class ShellResult:
         return f"{_READ.format(self.command)}<{mark}>\n{self.text}\n</{mark}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """Something the model must know beside the conversation, sent when it changed, never edited.
 
@@ -213,7 +214,7 @@ class Context:
         return {"role": "system", "content": self.text}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateRecord:
     """A change of our own state (focus, todos, …): *name*'s new *value*, any JSON."""
 

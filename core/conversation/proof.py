@@ -6,10 +6,10 @@ It is the system's own word: nothing in it is taken from what the model says of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from core.conversation.messages import StateRecord
+from utils.frozen import frozen
 from utils.text.codec import from_plain, to_plain
 
 PROOF = "proof"
@@ -19,16 +19,21 @@ NOT_THERE = (126, 127)
 """Exit codes of a shell for a program that it cannot run."""
 
 ReceiptState = Literal["green", "red", "grey"]
+GreyReason = Literal["", "no tests", "not there", "unfinished", "own changes"]
+"""Why a run says nothing of the files: no tests, a program that it lacks, no end of its own, or
+that it changed them itself."""
 Ground = Literal["receipt", "reading", "nothing"]
 """What a claim rests on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """A run that is over: *state* is grey where it no longer stands for the files.
 
-    *files* are then the first of those that changed since. *changed_checks* are files that the
-    check is made of and that the same task changed. One that *is_check* was run by the system.
+    *files* are then the first of those that changed since, or that the run changed itself, or
+    *reason* says why it never did.
+    *changed_checks* are files that the check is made of and that the same task changed. One that
+    *is_check* was run by the system.
     """
 
     command: str
@@ -37,9 +42,10 @@ class Receipt:
     files: tuple[str, ...] = ()
     changed_checks: tuple[str, ...] = ()
     is_check: bool = False
+    reason: GreyReason = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChecksResult:
     """How the project's checks stand at the end of a task; none were run where it is "none"."""
 
@@ -47,7 +53,7 @@ class ChecksResult:
     commands: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """A sentence of the answer that says that something was run or holds."""
 
@@ -56,7 +62,7 @@ class Claim:
     rests_on: Ground = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof:
     """Everything that the end of a task says of itself; *trees* belong to *receipts*, in order.
 

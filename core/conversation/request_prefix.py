@@ -6,9 +6,10 @@ Servers keep what they have read of a request; of one that begins otherwise they
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from core.conversation.messages import StateRecord, Wire
+from utils.frozen import frozen
 from utils.text.tokens import estimate_tokens
 
 PREFIX_BREAK = "prefix_break"
@@ -18,7 +19,8 @@ RewriteReason = Literal["", "compaction", "left_out", "results_cut", "masked", "
 BreakReason = Literal[RewriteReason, "model", "tools", "system_text"]
 
 
-class PrefixBreak(NamedTuple):
+@frozen
+class PrefixBreak:
     """A request that does not begin with the one before it.
 
     *tokens* is about how many of it the server has to read anew. A *reason* of "" would be a
@@ -32,7 +34,8 @@ class PrefixBreak(NamedTuple):
         return StateRecord(PREFIX_BREAK, {"reason": self.reason, "tokens": self.tokens})
 
 
-class Request(NamedTuple):
+@frozen
+class Request:
     """What a server reads, in its order: *messages* begin with the system text."""
 
     session: str

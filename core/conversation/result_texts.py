@@ -23,3 +23,5 @@ LOST_TEXT = "The answer of this call was lost: Onefold ended while it ran. Look 
 REVISED_PREFIX = "The person changed this call before it ran"
 REVISED_RESULT = "\nWhat came of it:\n"
 """What stands between the person's changes of a call and its own answer."""
+ROLLED_BACK_PREFIX = "The person rolled back"
+"""The beginning of the answer to a question at which the person took back what the task did."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from core.conversation.messages import Record
+from utils.frozen import frozen
 from utils.i18n import Phrase, Text
 
 if TYPE_CHECKING:
     from core.conversation.figures import Spent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionInfo:
     """A line of the session list; times are seconds since the epoch.
 
@@ -35,7 +35,7 @@ class SessionInfo:
     cost_usd: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionMatch:
     """A message that a search over all sessions of the project found."""
 
@@ -48,13 +48,13 @@ class SessionMatch:
 
 
 class Store(Protocol):
-    """Sessions of one project. A record is durable when `append` returns."""
+    """Sessions of one project. Records are durable when `append` returns."""
 
     def create(self, *, model: str, parent: str = "") -> str:
         """Begin a session and return its id."""
 
-    def append(self, session: str, turn: int, record: Record) -> None:
-        """Add *record* to the end of *session*. The first `User` record also names it."""
+    def append(self, session: str, turn: int, *records: Record) -> None:
+        """Add *records* to the end of *session*, all or none. The first `User` also names it."""
 
     def fork(self, session: str, turn: int) -> str:
         """Begin a session with what *session* holds up to the end of *turn*; return its id."""
@@ -73,6 +73,12 @@ class Store(Protocol):
 
     def claim(self, session: str) -> None:
         """Take *session* for this process. Raises `UserError` when another one is running it."""
+
+    def claimed(self) -> Sequence[str]:
+        """Return the sessions in which a process may work now, the oldest first."""
+
+    def holder(self, session: str) -> int | None:
+        """Return the number of the process that has *session*, None where none has."""
 
     def release(self, session: str) -> None:
         """Give *session* free for others."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from core.cards import OUTSIDE_PLACE, RunCard, TextCard
 from core.conversation.citations import citations_of
+from core.conversation.helper_records import HELPER, unwrapped
 from core.conversation.history import TurnRecord
 from core.conversation.messages import (
     Assistant,
@@ -25,6 +26,8 @@ from core.conversation.proof import NO_PROOF, PROOF, Proof, proof_in
 from core.events import (
     EndReason,
     Event,
+    HelperEvent,
+    HelperStep,
     StepFinished,
     StepStarted,
     TextDelta,
@@ -60,8 +63,17 @@ def turn_end_record(turn: int, event: TurnFinished) -> StateRecord:
     return StateRecord(TURN_END, fields | told)
 
 
-def is_turn_end(record: Record) -> bool:
-    """Return whether *record* keeps that a turn ended otherwise than with the model's last word."""
+def turn_end_in(record: StateRecord) -> TurnFinished:
+    """Return the end of a turn that such a record keeps."""
+    kept = record.value
+    detail = kept["detail"] and from_plain(Phrase, kept["detail"])
+    return TurnFinished(
+        kept["why"], detail, seconds=kept["seconds"], error_code=kept.get("error_code")
+    )
+
+
+def is_turn_end(record: Record) -> TypeGuard[StateRecord]:
+    """Return whether *record* keeps how a turn ended: one without the model's last word."""
     return isinstance(record, StateRecord) and record.name == TURN_END
 
 
@@ -81,7 +93,7 @@ class Transcript:
         for event in replay_events(records, seconds, is_open=is_open):
             self.add(to_json(event))
 
-    def add(self, packet: Mapping[str, Any]) -> None:
+    def add(self, packet: Mapping[str, Any]) -> None:  # noqa: C901 - one case for each event
         """Fold in the next event; its number is left out."""
         event = {name: value for name, value in packet.items() if name != "seq"}
         if event["type"] == "TurnStarted":
@@ -106,6 +118,8 @@ class Transcript:
                 _drop_events(events, "ApprovalAsked", event["call_id"])
             case "ToolFinished":
                 _drop_call_output(events, event["call_id"])
+            case "HelperEvent":
+                _drop_passing(events, event["parent"])
             case "StepStarted" | "TurnFinished":
                 # A question about the task itself comes after its call is over.
                 events[:] = [one for one in events if one["type"] != "ApprovalAsked"]
@@ -142,6 +156,15 @@ def _drop_call_output(events: list[Packet], call_id: str) -> None:
     _drop_events(events, "ApprovalAsked", call_id)
 
 
+def _drop_passing(events: list[Packet], parent: str) -> None:
+    """Drop what a helper waited for, a reply too: something else happens in it now."""
+    _drop_events(events, "ApprovalAsked", parent)
+    last: Packet = events[-1] if events else {"type": ""}
+    is_same = last["type"] == HelperEvent.__name__ and last["parent"] == parent
+    if is_same and last["event"]["type"] in ("Waiting", "Retrying"):
+        events.pop()
+
+
 def _drop_events(events: list[Packet], kind: str, call_id: str) -> None:
     events[:] = [one for one in events if one["type"] != kind or one["call_id"] != call_id]
 
@@ -160,6 +183,8 @@ class _TurnReplay:
     error_code: ErrorCode | None = None
     records: list[Record] = field(default_factory=list)
     proof: Proof = NO_PROOF
+    helpers: dict[str, list[TurnRecord]] = field(default_factory=dict)
+    """The records of each helper, by the call that it is."""
 
     def events_of(self, record: Record) -> Iterator[Event]:
         self.records.append(record)
@@ -185,6 +210,8 @@ class _TurnReplay:
                     error_code=record.error_code,
                 )
                 self.why = "stopped" if state == "stopped" else "interrupted"
+            case StateRecord(name, value) if name == HELPER:
+                self.helpers.setdefault(value["call"], []).append((0, unwrapped(value)))
             case StateRecord(name, value) if name == PROOF:
                 self.proof = proof_in(value)
             case ShellResult():
@@ -200,9 +227,9 @@ class _TurnReplay:
             case Context(text) if conclusion := conclusion_in(text):
                 yield ThoughtKept(conclusion)
             case StateRecord(name, value) if name == TURN_END and value.get("turn") == self.number:
-                self.why, self.seconds = value["why"], value["seconds"]
-                self.detail = value["detail"] and from_plain(Phrase, value["detail"])
-                self.error_code = value.get("error_code")
+                end = turn_end_in(record)
+                self.why, self.seconds = end.why, end.seconds
+                self.detail, self.error_code = end.detail, end.error_code
 
     def _reply_events(self, reply: Assistant) -> Iterator[Event]:
         self.steps += 1
@@ -225,6 +252,7 @@ class _TurnReplay:
         is_revised = result.revised is not None
         tier = result.card.tier if isinstance(result.card, RunCard) else ""
         yield ToolStarted(result.call_id, result.name, arguments, is_revised, tier)
+        yield from replay_helper(self.helpers.pop(result.call_id, ()), result.call_id)
         card = result.card or TextCard(result.name, result.text[:2_000])
         yield ToolFinished(
             *(result.call_id, result.name, result.state, card, result.seconds),
@@ -267,3 +295,10 @@ def replay_events(
             yield from turn.events_of(record)
     if turn and not is_open:
         yield turn.end()
+
+
+def replay_helper(records: Iterable[TurnRecord], call_id: str) -> Iterator[HelperEvent]:
+    """Yield the events that the *records* of the helper tell of that is the call *call_id*."""
+    for event in replay_events(records, is_open=True):
+        if isinstance(event, HelperStep):
+            yield HelperEvent(call_id, event)

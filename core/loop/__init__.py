@@ -3,6 +3,11 @@
 - approval        Approval policy: which calls need the person's yes.
 - approval_flow   The question before a call: what it shows, what may be answered, what the model
                   reads of it.
+- calls_at_once   Calls of one reply that run at once: each in a thread of its own, their events in
+                  one row.
+- current_question
+                  The question that a session asks now, which may be answered elsewhere than on its
+                  own screen.
 - depth           Depth of a task: how much of a model's work it gets, and what the model is told of
                   that.
 - direct_calls    Calls without a model, which a person or a program makes of tools: in a turn of
@@ -41,6 +46,7 @@ EXPORTS = {
         "AlwaysAskReason",
         "Approval",
         "ApprovalMode",
+        "ApprovalReason",
         "KeptApproval",
         "MODES",
         "NO_BACKGROUND_OUTSIDE",
@@ -50,13 +56,14 @@ EXPORTS = {
         "stricter",
     ],
     "approval_flow": ["arguments_preview", "format_arguments", "refusal", "resolve_approval"],
+    "current_question": ["AskedNow", "CurrentQuestion"],
     "depth": ["Depth", "Route", "STANDARD"],
-    "direct_calls": ["run_direct_calls", "run_message_calls"],
+    "direct_calls": ["DirectContext", "run_direct_calls", "run_message_calls"],
     "prompt_command": ["run_prompt_command"],
     "response": ["to_tool_call"],
     "shell_escape": ["ShellEscape", "run_shell_escape"],
     "thinking": ["Mode", "Way", "conclusion_in"],
-    "tool_calls": ["FinishedCall", "notices"],
+    "tool_calls": ["ApprovalTimer", "FinishedCall", "notices", "numbered", "question_event"],
     "turn": ["PausedTurn", "drive", "run_turn"],
     "turn_context": ["Model", "Turn"],
 }

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from core.tools import Risk, Tool
+from utils.frozen import frozen
 from utils.i18n import Phrase, phrase
 from utils.text.git_names import is_in_git
 
 ApprovalMode = Literal["guarded", "ask", "plan", "read-only", "all"]
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
-"""In the order in which a key goes round them."""
+_ROUND: tuple[ApprovalMode, ...] = ("guarded", "plan", "ask", "read-only", "all")
+"""The order in which a key goes round them: planning first is a key away, and the mode that never
+asks the farthest.
+"""
 _BY_STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "plan", "read-only")
 _REFUSALS: dict[ApprovalMode, Phrase] = {
     "plan": phrase("In plan mode nothing is changed or run."),
@@ -26,6 +30,10 @@ _REFUSALS: dict[ApprovalMode, Phrase] = {
 ApprovalReason = Callable[[Tool, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """Characters that make a command more than its words; a pattern never reaches past one."""
+_DELETING = re.compile(
+    r"(?<![\w.-])(?:rm|rmdir|unlink|shred|git\b[^\n;|&]*\sclean)(?![\w./-])|\s-delete(?![\w-])"
+)
+"""What deletes, in a command; as a word of another command it costs a question at most."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
 _WITH_NETWORK, _IN_GIT, _OUTSIDE = "+network", "+git", "+outside"
 _IN_BACKGROUND = "+background"
@@ -59,7 +67,8 @@ class PackagesReason(Phrase):
     """A reason to ask that `PACKAGES` answers: the call reads packages and reaches nothing else."""
 
 
-class Decision(NamedTuple):
+@frozen
+class Decision:
     """The verdict on one call; *pattern* is what an "always" would cover, and whether that *may
     last* longer than the session."""
 
@@ -69,7 +78,8 @@ class Decision(NamedTuple):
     may_last: bool = False
 
 
-class KeptApproval(NamedTuple):
+@frozen
+class KeptApproval:
     """Approval for good in a project: calls of *tool* that *pattern* covers.
 
     It holds only where the reason to ask is the *why* (in English, its values left open) that it
@@ -122,7 +132,7 @@ class Approval:
     def go_round(self) -> None:
         """Go on to the next mode; those passed on the way, until `settle`, count for nothing."""
         self._after_plan_of_round = self._after_plan_of_round or self._next_after_plan()
-        self.mode = MODES[(MODES.index(self._mode) + 1) % len(MODES)]
+        self.mode = _ROUND[(_ROUND.index(self._mode) + 1) % len(_ROUND)]
         if self._mode == "plan":
             self.after_plan = self._after_plan_of_round
 
@@ -219,7 +229,14 @@ def _may_last(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     machine or the sandbox, what is gone then, or what git obeys."""
     name = subject(tool, arguments).partition(" ")[0]
     is_lasting = tool.risk in (Risk.WRITE, Risk.RUN) and not tool.spec.is_exact
-    return is_lasting and name == tool.name
+    return is_lasting and name == tool.name and not _deletes(tool, arguments)
+
+
+def _deletes(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a call is one of a tool that deletes, or a command that does."""
+    if tool.risk is Risk.DESTROY:
+        return True
+    return tool.spec.is_shell and _DELETING.search(tool.spec.program_of(arguments)) is not None
 
 
 def _runs_on(arguments: Mapping[str, Any]) -> bool:
@@ -257,7 +274,7 @@ def pattern_for(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """
     line = subject(tool, arguments)
     own_name = line.partition(" ")[0]
-    is_exact = tool.spec.is_exact or tool.risk is Risk.DESTROY
+    is_exact = tool.spec.is_exact or _deletes(tool, arguments)
     if is_exact or own_name.endswith((_IN_GIT, _OUTSIDE)):
         return _exact_pattern(line)
     if not tool.spec.is_shell:

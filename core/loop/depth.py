@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from utils.frozen import frozen
 
 Depth = Literal["social", "brief", "standard", "deep"]
 
 
-class Route(NamedTuple):
+@frozen
+class Route:
     """What a task of *depth* gets.
 
     *note* is told to the model behind the person's line, "" for nothing. *reply_tokens* limits its

@@ -17,6 +17,7 @@ from core.loop.tool_calls import ApprovalTimer, FinishedCall, answer_call
 from core.loop.turn_context import Turn, TurnContext
 from core.redaction import map_strings
 from utils.i18n import phrase
+from utils.llm.completion import DIRECT_CALL
 
 
 class DirectContext(TurnContext, Protocol):
@@ -47,12 +48,13 @@ def run_direct_calls(
     for call in calls:
         if context.stop.is_set():
             break
-        answered = yield from run(context, replace(call, id=f"direct-{turn}-{call.id}"))
+        answered = yield from run(context, replace(call, id=f"{DIRECT_CALL}{turn}-{call.id}"))
         results.append(map_strings(answered, context.features.redact))
     is_stopped = context.stop.is_set()
     finished = TurnFinished(
         "stopped" if is_stopped else "done",
         phrase("Stopped.") if is_stopped else None,
+        context.helper_usage,
         seconds=sum(answered.result.seconds for answered in results),
     )
     context.on_turn_finished(finished)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from core.cards import TextCard
 from core.conversation.messages import Context
-from core.events import Event, Reply, ToolFinished, ToolStarted
+from core.events import FAILED_STEP_CALL, Event, Reply, ToolFinished, ToolStarted
 from core.feature import EndDecision
 from core.loop.tool_calls import ApprovalTimer, question_event
 from core.loop.turn_context import TurnContext
@@ -29,7 +29,7 @@ def decide_failed_step(
     failed = context.features.failed_step(tool)
     if failed is None:
         return "undecided"
-    return (yield from ask_at_end(context, f"failed-step-{step}", failed, timer))
+    return (yield from ask_at_end(context, f"{FAILED_STEP_CALL}{step}", failed, timer))
 
 
 def ask_at_end(

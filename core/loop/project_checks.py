@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from core.cards import RunCard, TextCard
-from core.conversation.messages import ShellResult
+from core.conversation.history import CHECKING
+from core.conversation.messages import ShellResult, StateRecord
 from core.events import Event, Informed, Reply, ToolFinished, ToolStarted
 from core.feature import BrokenFiles, PlannedCheck
 from core.hooks import ProvesWork
@@ -38,7 +39,11 @@ def checks_pass(
         return True
     failed = ""
     if prover.has_unchecked_changes():
-        failed = yield from _run_all(context, prover, tool, timer, is_told=may_go_on)
+        context.record(StateRecord(CHECKING, "…"))
+        try:
+            failed = yield from _run_all(context, prover, tool, timer, is_told=may_go_on)
+        finally:
+            context.record(StateRecord(CHECKING, ""))
     if context.stop.is_set():
         raise Stopped
     if not failed or not may_go_on:
@@ -94,6 +99,7 @@ def _has_failed(
     """Run *check* as a call of the model's would be run; return whether it failed."""
     command = context.features.redact(check.command)  # a secret gets its value where it works
     arguments = _arguments(tool, command, check.seconds)
+    context.record(StateRecord(CHECKING, command))
     state, outcome = yield from run_apart(context, tool, check.id, arguments, timer)
     has_failed = state == "failed" and prover.has_failed(check, outcome)
     card = outcome.card or TextCard(command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from core.conversation.result_texts import FAILED_PREFIX, NOT_RUN_TEXT, STOPPED_
 from core.events import (
     ApprovalAsked,
     Event,
+    HelperEvent,
     Informed,
     PersonQuestion,
     Reply,
@@ -38,7 +39,7 @@ from core.loop.turn_context import TurnContext
 from core.redaction import Redactor, StreamRedactor, map_strings
 from core.tools import Outcome, RunningTool, Tool, ToolError, failure_outcome
 from utils.error_codes import ErrorCode
-from utils.i18n import Phrase, UserError, phrase
+from utils.i18n import Phrase, Text, UserError, phrase
 from utils.waiting import Stopped
 
 
@@ -61,7 +62,14 @@ class ApprovalTimer:
         started_at = time.monotonic()
         reply = yield question
         self.seconds += time.monotonic() - started_at
-        return reply
+        return reply and _as_chosen(question, reply)
+
+
+def _as_chosen(question: ApprovalAsked, reply: Reply) -> Reply:
+    """Return *reply* with the choice of *question* that its words are, whatever their case."""
+    said = reply.text.strip().casefold()
+    chosen = next((one for one in map(str, question.choices) if one.casefold() == said), reply.text)
+    return replace(reply, text=chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,17 @@ def run_call(
     Returns the answer, and whether files changed. *timer* asks the person.
     """
     answered = yield from answer_call(context, call, timer)
-    pending.popleft()
+    return (yield from keep_answer(context, call, answered, pending))
+
+
+def keep_answer(
+    context: TurnContext, call: ToolCall, answered: FinishedCall, pending: deque[ToolCall]
+) -> Generator[Event, Reply | None, tuple[ToolResult, bool]]:
+    """Record the answer of *call*, take it off *pending*, and only then show that it is over.
+
+    Returns the answer, and whether files changed.
+    """
+    pending.remove(call)
     context.record(answered.result)
     yield answered.finished()
     return answered.result, bool(answered.outcome.changes)
@@ -242,9 +260,10 @@ def _run_tool(
     elif context.stop.is_set():
         outcome = with_hooks_said(_stopped_outcome(), before, HookVerdict())
     else:
-        running = context.tools.run(tool, context.features.unredact(tool, arguments))
+        unredacted = context.features.unredact(tool, arguments)
+        running = context.tools.run(tool, unredacted, call_id)
         asking = partial(_ask_for_tool, context, tool, call_id, timer)
-        outcome = yield from stream_output(context.features, call_id, running, asking)
+        outcome = yield from stream_output(context.features, call_id, running, asking, timer)
         after = yield from run_call_hooks(context, "PostToolUse", tool, arguments, outcome.text)
         outcome = with_hooks_said(outcome, before, after)
     final = yield from _finish_call(context, tool, call_id, outcome, timer)
@@ -267,10 +286,11 @@ def _ask_for_tool(
     context: TurnContext, tool: Tool, call_id: str, timer: ApprovalTimer, question: PersonQuestion
 ) -> Generator[Event, Reply | None, Reply | None]:
     """Ask what *tool* wants to know; kept as open where the call may be run once more for it."""
-    if tool.spec.asks_person:
+    may_run_again = tool.spec.asks_person or tool.spec.runs_turn
+    if may_run_again:
         context.record(StateRecord(ASKED, call_id))
     reply = yield from timer.ask(question_event(call_id, tool.name, question))
-    if tool.spec.asks_person:
+    if may_run_again:
         context.record(StateRecord(ASKED, ""))
     if context.stop.is_set():
         raise Stopped
@@ -279,21 +299,30 @@ def _ask_for_tool(
 
 def question_event(call_id: str, name: str, question: PersonQuestion) -> ApprovalAsked:
     """Return the event that puts *question*, its choices numbered, for the call of *name*."""
-    choices = {f"choice{n}": choice for n, choice in enumerate(question.choices, 1)}
-    lines = (f"{n}  {{{name}}}" for n, name in enumerate(choices, 1))
     return ApprovalAsked(
         *(call_id, name, "question", phrase("{text}", text=question.text), ""),
-        preview=TextCard("", Phrase("\n".join(lines), choices)),
+        preview=question.card or TextCard("", numbered(question.choices)),
         choices=question.choices,
     )
 
 
+def numbered(choices: Sequence[Text]) -> Phrase:
+    """Return the lines of *choices*, each with its number."""
+    values = {f"choice{n}": choice for n, choice in enumerate(choices, 1)}
+    return Phrase("\n".join(f"{n}  {{{name}}}" for n, name in enumerate(values, 1)), values)
+
+
 def stream_output(
-    redactor: Redactor, call_id: str, running: RunningTool, asking: Asking | None = None
+    redactor: Redactor,
+    call_id: str,
+    running: RunningTool,
+    asking: Asking | None = None,
+    timer: ApprovalTimer | None = None,
 ) -> Generator[Event, Reply | None, Outcome]:
     """Yield what *running* puts out, without what nobody may see, and return its outcome.
 
-    What it wants to know of the person is asked by *asking*; without, nobody is there.
+    What it wants to know of the person is asked by *asking*; without, nobody is there. What is
+    asked in a turn that it runs is asked by *timer*.
     """
     stream = StreamRedactor(redactor)
     reply: Reply | None = None
@@ -302,6 +331,10 @@ def stream_output(
             item, reply = running.send(reply), None
             if isinstance(item, PersonQuestion):
                 reply = (yield from asking(item)) if asking else None
+            elif isinstance(item, ApprovalAsked):
+                reply = (yield from timer.ask(item)) if timer else None
+            elif isinstance(item, HelperEvent):
+                yield item
             elif text := stream.add(item):
                 yield ToolOutput(call_id, text)
     except StopIteration as finished:
@@ -329,7 +362,7 @@ def _finish_call(
         if confirmation and not (asks_nothing and confirmation.kind == "loss"):
             question = ApprovalAsked(
                 *(call_id, tool.name, confirmation.kind),
-                *(confirmation.why, "", confirmation.card),
+                *(_choice_after(confirmation.what), "", confirmation.card),
             )
             reply = None if asks_nothing else (yield from timer.ask(question))
             if reply is None or not reply.yes:
@@ -340,15 +373,16 @@ def _finish_call(
     return outcome
 
 
+def _choice_after(what: Phrase) -> Phrase:
+    return phrase("{what} Yes keeps its changes; no undoes all of them.", what=what)
+
+
 _REVERT_REASONS = {
     "loss": (
-        "it deleted much, and nobody was there to say whether to keep that",
+        "nobody was there to say whether to keep that",
         "the person did not want what it deleted to be gone",
     ),
-    "protected": (
-        "it changed what a note protects, and nobody said that this may be kept",
-        "it changed what a note protects",
-    ),
+    "protected": ("nobody said that this may be kept", "it changed what a note protects"),
 }
 """Why what a call did is put back, for the model: without an answer, and after a no."""
 
@@ -365,8 +399,12 @@ def _revert(
         yield Warned(error.message)
         text = f"What this call did to the files was to be put back ({why}). {error.message}"
         return replace(outcome, text=f"{outcome.text}\n{text}", ok=False)
-    yield Warned(phrase("All its file changes were undone."))
+    undone = phrase("All its file changes were undone.")
     text = f"All that this call did to the files was put back: {why}."
+    if reply is None:  # nobody has read what the question said
+        undone = phrase("{what} {undone}", what=confirmation.what, undone=undone)
+        text = f"{confirmation.what} {text}"
+    yield Warned(undone)
     return replace(outcome, text=f"{outcome.text}\n{text}", ok=False, changes=())
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from core.cards import TextCard
 from core.conversation.history import History, usage_record
-from core.conversation.messages import Assistant, Context, Effort, ToolCall
+from core.conversation.messages import Assistant, Context, Effort, ToolCall, ToolResult
 from core.events import (
     ApprovalAsked,
     EndReason,
@@ -29,6 +29,7 @@ from core.events import (
     TurnFinished,
     Warned,
 )
+from core.loop.calls_at_once import calls_at_once, run_at_once
 from core.loop.depth import STANDARD, Route
 from core.loop.failed_step import decide_failed_step
 from core.loop.hook_runs import may_end
@@ -44,7 +45,7 @@ from core.loop.tool_calls import ApprovalTimer, notices, run_call
 from core.loop.turn_context import Turn, TurnContext
 from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, phrase
-from utils.llm.completion import ModelError, Usage
+from utils.llm.completion import DIRECT_CALL, ModelError, Usage
 from utils.waiting import Stopped
 
 LOOP_WARNING = (
@@ -117,7 +118,7 @@ def run_turn(
     if route.note:
         context.record(Context(route.note))
     first_step = paused.step if paused else 1
-    for step in _steps(first_step, context.step_limit):
+    for step in _steps(first_step, context):
         finished = None
         try:
             if paused and step == first_step:
@@ -139,9 +140,19 @@ def run_turn(
     yield from _finish_turn(context, task.end("step_limit", limit, "limit"))
 
 
-def _steps(first: int, limit: int) -> Iterable[int]:
-    """Return the numbers of the steps from *first* to *limit*, at least one; 0 is no limit."""
-    return range(first, max(first, limit) + 1) if limit else itertools.count(first)
+def _steps(first: int, context: TurnContext) -> Iterable[int]:
+    """Yield the numbers of the steps from *first* to the limit, at least one."""
+    yield first
+    for step in itertools.count(first + 1):
+        if _is_last(context, step - 1):
+            return
+        yield step
+
+
+def _is_last(context: TurnContext, step: int) -> bool:
+    """Return whether the task may have no step after *step*: those of its helpers count as well."""
+    limit = context.step_limit
+    return bool(limit) and step + context.helper_steps >= limit
 
 
 def _limit_reached(limit: int) -> Phrase:
@@ -154,6 +165,7 @@ def _limit_reached(limit: int) -> Phrase:
 
 def _finish_turn(context: TurnContext, finished: TurnFinished) -> Iterator[Event]:
     """Finish the turn, then tell of what the terminal warns about, and of the end."""
+    finished = replace(finished, usage=finished.usage + context.helper_usage)
     context.on_turn_finished(finished)
     yield from notices(context)
     yield from context.features.proposals()
@@ -219,7 +231,7 @@ def _end(
 
     Nothing lets it go on whose reply is the last that it may have.
     """
-    is_last = step == context.step_limit
+    is_last = _is_last(context, step)
     words, timer = reply_read.message.text, task.approval_timer
     if (yield from is_plan_approved(context, words, step, timer, is_last=is_last)):
         task.failed_tool = ""
@@ -272,6 +284,8 @@ def _resume_turn(
     """Do what `_step` had not done yet when it was left."""
     if (end := (yield from _run_reply_calls(context, paused.calls, task))) is not None:
         return end
+    if any(call.id.startswith(DIRECT_CALL) for call in paused.calls):
+        return task.end("done")  # no model asked for them, and none is asked now
     yield from _record_conclusion(context, paused.reply, task.way)
     return None
 
@@ -354,19 +368,18 @@ def _run_calls(
         if step_finished is not None:
             yield step_finished
         while pending:
-            call = pending[0]
-            result, has_changed = yield from run_call(context, call, pending, task.approval_timer)
-            task.failed_tool = result.name if result.state == "failed" else ""
-            match task.loop_detector.observe(
-                call, result, context.features.state_fingerprint(), has_changed=has_changed
-            ):
-                case "ask":
-                    question = _loop_question(call)
-                case "think":
-                    task.must_think = True
-                    warnings.append(result.name)
-                case "warn":
-                    warnings.append(result.name)
+            for call, result, has_changed in (yield from _run_next(context, pending, task)):
+                task.failed_tool = result.name if result.state == "failed" else ""
+                match task.loop_detector.observe(
+                    call, result, context.features.state_fingerprint(), has_changed=has_changed
+                ):
+                    case "ask":
+                        question = _loop_question(call)
+                    case "think":
+                        task.must_think = True
+                        warnings.append(result.name)
+                    case "warn":
+                        warnings.append(result.name)
     finally:
         if pending:
             context.on_abandoned(pending)
@@ -374,6 +387,19 @@ def _run_calls(
         context.record(Context(LOOP_WARNING if task.must_think else SAME_TOOL_WARNING))
         yield Warned(phrase("The model keeps calling {name}. It was warned.", name=name))
     return question
+
+
+def _run_next(
+    context: TurnContext, pending: deque[ToolCall], task: _Task
+) -> Generator[Event, Reply | None, list[tuple[ToolCall, ToolResult, bool]]]:
+    """Run the first of the *pending* calls, and at once those behind it that may be.
+
+    Returns each with its answer, and whether it changed files.
+    """
+    if len(together := calls_at_once(context.tools, pending)) > 1:
+        return (yield from run_at_once(context, together, pending, task.approval_timer))
+    call = pending[0]
+    return [(call, *(yield from run_call(context, call, pending, task.approval_timer)))]
 
 
 def _loop_question(call: ToolCall) -> ApprovalAsked:

@@ -15,7 +15,7 @@ from core.loop.approval import Approval
 from core.loop.thinking import Mode
 from core.tools import Outcome, Tool, Toolbox
 from utils.i18n import Phrase
-from utils.llm.completion import StreamItem
+from utils.llm.completion import StreamItem, Usage
 from utils.llm.profiles.server_profile import ServerProfile
 from utils.waiting import Stop
 
@@ -67,10 +67,18 @@ class TurnContext(Protocol):
     stop: Stop
     mode: Mode
     step_limit: int
-    """Model calls of one task; 0 for as many as it takes."""
+    """Model calls of one task, those of its helpers counted; 0 for as many as it takes."""
 
     is_practice: bool
     """Whether the model is the built-in one, which is no AI."""
+
+    @property
+    def helper_steps(self) -> int:
+        """The model calls that helpers have made in this task."""
+
+    @property
+    def helper_usage(self) -> Usage:
+        """What helpers have used in this task."""
 
     @property
     def model(self) -> Model: ...

@@ -31,13 +31,13 @@ def main(onefold: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def options_of(environment: Mapping[str, str]) -> list[str]:
     """Return the options of `onefold` for the inputs of the action."""
-    task = environment["ONEFOLD_TASK"]
+    task = environment["INPUT_TASK"]
     options = ["--project", environment["GITHUB_WORKSPACE"], "--output", "json", f"-p={task}"]
-    if environment.get("ONEFOLD_TASK_MACHINE") == "true":
+    if environment.get("INPUT_MACHINE") == "true":
         options.append("--machine")
     else:
-        options += ["--approve", environment.get("ONEFOLD_TASK_APPROVE") or "read-only"]
-    if schema := environment.get("ONEFOLD_TASK_SCHEMA"):
+        options += ["--approve", environment.get("INPUT_APPROVE") or "read-only"]
+    if schema := environment.get("INPUT_OUTPUT_SCHEMA"):
         options += ["--output-schema", schema]
     return options
 

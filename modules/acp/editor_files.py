@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from core.main_terminal import MainTerminal
@@ -34,14 +35,14 @@ class EditorFiles:
         session: str,
         root: Path,
         stop: Stop,
-        is_quiet: Callable[[], bool],
+        quiet: Callable[[], AbstractContextManager[bool]],
         failures: FailureLog,
     ) -> None:
         self._client = client
         self._session = session
         self._root = root
         self._stop = stop
-        self._is_quiet = is_quiet
+        self._quiet = quiet
         self._failures = failures
         self._is_silent = False
 
@@ -65,9 +66,12 @@ class EditorFiles:
         absolute = str(self._root / path)
         shown = self._client.editor_text(self._session, absolute, self._stop, missing=before)
         has_changes = shown is None or (differs(before, shown) and differs(text, shown))
-        if has_changes or not self._is_quiet():
+        if has_changes:
             return
-        answer = self._client.write_text(self._session, absolute, text, self._stop)
+        with self._quiet() as is_quiet:
+            if not is_quiet:
+                return
+            answer = self._client.write_text(self._session, absolute, text, self._stop)
         self._is_silent = answer == "silent"
         if answer != "done":
             self._failures.log(NotTakenOver(f"{path}: {answer}"))

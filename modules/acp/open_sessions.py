@@ -17,6 +17,7 @@ from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
 from modules.acp.session import AcpSession, OpenProject
 from modules.acp.session_view import iso_time
+from modules.acp.write_gate import WriteGate, overlap
 from modules.files.project import Project
 from modules.sessions.store import Sessions
 from modules.translator import Translator
@@ -68,6 +69,7 @@ class OpenSessions:
         self._projects: dict[Path, ProjectAccess] = {}
         self._sessions: dict[str, AcpSession] = {}
         self._closings: dict[str, Future[None]] = {}
+        self._gate = WriteGate()
         self._lock = threading.RLock()
         self._is_closed = False
 
@@ -233,7 +235,9 @@ class OpenSessions:
         opened = OpenProject(
             folder.root, project.sockets, project.failures, lambda path: folder.read_text(path).text
         )
-        session = AcpSession(terminal, opened, self._client, self._translator, self._neighbours_of)
+        session = AcpSession(
+            terminal, opened, self._client, self._translator, self._neighbours_of, self._gate
+        )
         self._sessions[session.id] = session
         return session
 
@@ -243,8 +247,7 @@ class OpenSessions:
         return [
             other
             for other in list(self._sessions.values())
-            if other is not session
-            and (root.is_relative_to(other.project.root) or other.project.root.is_relative_to(root))
+            if other is not session and overlap(root, other.project.root)
         ]
 
     def _listed_folders(self, cwd: str | None) -> Sequence[Path]:

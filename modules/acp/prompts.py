@@ -33,6 +33,7 @@ Block = (
 )
 MAX_LENGTH = 1_000_000
 """Characters of one message, with all that it embeds."""
+_TOUCHING = re.compile(r"[^\s(\[{<\"'`“‘（「]\Z")
 _WINDOWS_DRIVE = 3
 """Characters of what begins the path of a file URI on Windows: "/C:"."""
 
@@ -51,6 +52,16 @@ class PromptContent:
     images: list[tuple[bytes, str]] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     given: set[str] = field(default_factory=set)
+    _ends_with_link: bool = False
+
+    def add(self, text: str, *, is_link: bool = False) -> None:
+        """Add *text* behind the rest, where it *is_link*, or that ends with one, as words apart."""
+        is_word = is_link or text[:1].isalnum()
+        touches = _TOUCHING.search(self.text) is not None
+        if is_word and touches and (is_link or self._ends_with_link):
+            self.text += " "
+        self.text += text
+        self._ends_with_link = is_link
 
     @property
     def is_command(self) -> bool:
@@ -80,13 +91,15 @@ def read_prompt(blocks: Sequence[Block], root: Path) -> PromptContent:
     for block in blocks:
         match block:
             case TextContentBlock():
-                prompt.text += block.text
+                prompt.add(block.text)
                 prompt.typed += f"{block.text}\n"
             case ImageContentBlock():
                 name = block.uri.rpartition("/")[2] if block.uri else "picture"
                 prompt.images.append((_decoded(block.data), unquote(name)))
             case ResourceContentBlock():
-                prompt.text += _mention(prompt, block.uri, block.title or block.name, root)
+                prompt.add(
+                    _mention(prompt, block.uri, block.title or block.name, root), is_link=True
+                )
             case EmbeddedResourceContentBlock():
                 _embed(prompt, block, root)
             case AudioContentBlock():
@@ -134,7 +147,7 @@ def _embed(prompt: PromptContent, block: EmbeddedResourceContentBlock, root: Pat
         return
     path = _path_in(resource.uri, root)
     if path:
-        prompt.text += f"@{path}"
+        prompt.add(f"@{path}", is_link=True)
         prompt.given.add(path)
     prompt.attached.append(_block(f"{path or resource.uri}:", resource.text))
 

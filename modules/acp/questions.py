@@ -9,9 +9,9 @@ from acp.schema import AllowedOutcome, PermissionOption, RequestPermissionRespon
 from core.cards import RunCard
 from core.events import ApprovalAsked, Reply
 from core.tool_spec import ToolSpec
-from modules.acp.calls import content_of, fenced, kind_of, text_content
-from modules.acp.updates import Updates
-from modules.cli.render.plain_cards import asked_text
+from modules.acp.updates.calls import content_of, fenced, kind_of, text_content
+from modules.acp.updates.updates import Updates
+from modules.cli.render.cards.plain_cards import asked_text
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.text.clean import clean, visible

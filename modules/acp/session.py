@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,9 +32,10 @@ from modules.acp.given_servers import GivenServer, tables_of
 from modules.acp.options import is_offered
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
-from modules.acp.run_terminals import RunTerminals
 from modules.acp.session_view import SessionView
-from modules.acp.updates import Update
+from modules.acp.terminals.run_terminals import RunTerminals
+from modules.acp.updates.updates import Update
+from modules.acp.write_gate import WriteGate
 from modules.file_manager import FileManager
 from modules.mcp_client.feature import McpServers
 from modules.pictures.feature import Pictures
@@ -43,6 +44,7 @@ from modules.translator import Translator
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
 from utils.pictures import Picture
+from utils.waiting import EitherStop
 
 _STOP_REASONS: dict[EndReason, StopReason] = {
     "done": "end_turn",
@@ -82,15 +84,18 @@ class AcpSession:
         client: ClientLink,
         translator: Translator,
         find_neighbours: Callable[[AcpSession], Sequence[AcpSession]],
+        gate: WriteGate,
     ) -> None:
-        """*find_neighbours* returns the other open sessions that work in the same files."""
+        """*find_neighbours* returns the other open sessions that work in the same files, *gate* is
+        theirs as well."""
         self._find_neighbours = find_neighbours
+        self._gate = gate
         self.terminal = terminal
         self.project = project
         self._client = client
         self._translator = translator
         self._files = EditorFiles(
-            client, terminal.session, project.root, terminal.stop, self._is_quiet, project.failures
+            client, terminal.session, project.root, terminal.stop, self._quiet, project.failures
         )
         if files := terminal.features.find(FileManager):
             files.editor = self._files
@@ -100,6 +105,7 @@ class AcpSession:
         if programs := terminal.features.find(TerminalOps):
             programs.on_begin = self._begin_run
         terminal.show_news = self._tell
+        self._question_ends = EitherStop(terminal.stop, terminal.question.take_answers())
         self.id = terminal.session
         self._lock = threading.Lock()
         self._closing = threading.Lock()
@@ -123,6 +129,9 @@ class AcpSession:
     def has_programs(self) -> bool:
         """Whether a program of this session may be at work that no turn waits for."""
         return has_programs(self.terminal)
+
+    def _quiet(self) -> AbstractContextManager[bool]:
+        return self._gate.writing(self.project.root, self._is_quiet)
 
     def _is_quiet(self) -> bool:
         """Whether nobody but the turn that asks is at work in the folder."""
@@ -228,8 +237,14 @@ class AcpSession:
         return RequestError(-32603, self._translator.render(why))
 
     def _answer(self, prompt: PromptContent) -> PromptResponse:
-        """Answer *prompt*; a turn that was left at a question goes on before."""
-        if self.terminal.has_open_question:
+        """Answer *prompt*; a turn that was left at a question goes on before.
+
+        One that is cancelled while an editor still writes was never begun.
+        """
+        root, stop = self.project.root, self.terminal.stop
+        if not self._gate.wait(root, stop, lambda: self._is_cancelled):
+            return PromptResponse(stop_reason="cancelled")
+        if self.terminal.has_open_turn:
             self._drive(self.terminal.resume_turn())
         add_unsaved(prompt, self.project.read_text, self._files.text_of)
         pictures = self._keep_pictures(prompt)
@@ -321,7 +336,7 @@ class AcpSession:
             self.view.updates,
         )
         options = options_of(question, self._translator)
-        response = self._client.ask_permission(self.id, call, options, terminal.stop)
+        response = self._client.ask_permission(self.id, call, options, self._question_ends)
         if (self._is_leaving or self._client.is_gone) and terminal.history.unanswered_calls:
             raise _LeftAtQuestion
         if response is None:
@@ -333,7 +348,7 @@ class AcpSession:
     def replay(self) -> None:
         """Send the whole history. Raises `RequestError` while a prompt is answered."""
         with self.reserved():
-            self.view.replay(is_open=self.terminal.has_open_question)
+            self.view.replay(is_open=self.terminal.has_open_turn)
 
     def give_servers(self, servers: Sequence[GivenServer] | None) -> None:
         """Let the MCP *servers* of the client count here; None leaves those that it gave before."""

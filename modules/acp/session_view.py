@@ -20,7 +20,7 @@ from core.conversation.transcript import replay_events
 from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
 from modules.acp.options import ConfigOptions, config_options, mode_state, offered_commands
-from modules.acp.updates import Update, Updates
+from modules.acp.updates.updates import Update, Updates
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase

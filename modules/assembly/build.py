@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,8 +15,13 @@ from utils.i18n import Phrase, UserError, phrase
 from utils.system.streams import print_error
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from core.main_terminal import MainTerminal
     from modules.app_context import AppContext
+    from modules.race.kept_races import Racer
+    from modules.settings.live import LiveSettings
+    from modules.spending.ledger import Ledger
 
 Terminal = TypeVar("Terminal", bound="MainTerminal")
 
@@ -72,8 +78,10 @@ def lay_ground(
     """
     from modules.app_context import AppContext
     from modules.files import encodings
+    from modules.files.git.person_identity import set_identity
 
     encodings.set_preferred(settings.encoding)
+    set_identity(*settings.git_identity)
 
     def notify(what: Phrase) -> None:
         if not is_quiet:
@@ -102,9 +110,14 @@ def furnish(
     *,
     is_practice: bool,
     is_machine: bool = False,
+    ledger: Ledger | None = None,
+    live: LiveSettings[Settings] | None = None,
 ) -> Terminal:
-    """Return the terminal that *create* makes of the tools and the settings."""
+    """Return the terminal that *create* makes of the tools and the settings; see `build_features`
+    for *ledger* and *live*.
+    """
     from modules.prompts import prompt, system_prompt
+    from modules.race.feature import Race
     from modules.storage.kept_approvals import KeptApprovals
     from modules.toolbox import build_features
     from utils.waiting import Stop
@@ -118,6 +131,8 @@ def furnish(
             *(app_context.project, app_context.data, app_context.store, stop, settings),
             instructions,
             is_machine=is_machine,
+            ledger=ledger,
+            live=live,
         ),
         store=app_context.store,
         project=app_context.project.name,
@@ -136,4 +151,19 @@ def furnish(
         terminal.approval.outside = "allow"
     terminal.approval.kept = KeptApprovals(app_context.data.approvals)
     app_context.failures.add_redactor(terminal.redact)
+    if race := terminal.features.find(Race):
+        race.open_racer = partial(_open_racer, terminal, settings, is_practice, is_machine)
     return terminal
+
+
+def _open_racer(
+    origin: MainTerminal,
+    settings: Settings,
+    is_practice: bool,
+    is_machine: bool,
+    folder: Path,
+    racer: Racer,
+) -> AbstractContextManager[MainTerminal]:
+    from modules.assembly.racers import RacerOpener  # for races only
+
+    return RacerOpener(origin, settings, furnish, is_practice, is_machine)(folder, racer)

@@ -57,11 +57,15 @@ def run_options(options: Args, translator: Translator) -> int:
     settings = settings_of(options)
     if options.attach:
         from modules.cli.attach.client import attach
+        from modules.cli.colors import Colors
+        from modules.cli.screen_settings import ScreenSettings
 
         return attach(
             *(settings.data_dir, options.port, translator),
             session=options.resume,
-            has_vim_keys=settings.keys == "vim",
+            settings=ScreenSettings(
+                settings.keys == "vim", Colors(settings.theme), shortcuts=settings.shortcuts
+            ),
         )
     if options.web:
         from modules.assembly.web import run_web

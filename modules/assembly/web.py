@@ -8,10 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from config import VERSION, Settings
-from modules.assembly.build import furnish, lay_ground
-from modules.assembly.model import end_start, model_for
+from modules.assembly.build import furnish, lay_ground, settings_of
+from modules.assembly.live import IN_NEW_SESSIONS, FollowingTerminals
+from modules.assembly.model import end_start
+from modules.assembly.served_model import ServedModel
 from modules.assembly.tool_tester import tool_tester
 from modules.cli.args import Args
+from modules.settings.live import LiveSettings
 from modules.translator import Translator
 from utils.i18n import UserError, phrase
 
@@ -42,25 +45,31 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
     bind_address = BindAddress.of(
         options.host, options.port, options.allow_remote, options.async_mode
     )
-    if options.allow_remote and not bind_address.is_local:
-        check_terminals(settings, options.host)
+    if bind_address.allow_remote:
+        check_terminals(settings, bind_address.host)
     load_libraries(bind_address.async_mode)
+    live = LiveSettings(settings, partial(settings_of, options), IN_NEW_SESSIONS)
+    live.follow(("lang",), lambda now, _: translator.use(now.language))
+    live.follow(("theme", "shortcuts"), lambda *_: None)
+    terminals = FollowingTerminals(live)
     with ExitStack() as stack:
-        model, is_practice = model_for(options, settings, translator, stack)
+        model = ServedModel(options, live, translator, stack, terminals)
         app_context = lay_ground(options, settings, translator)
 
-        is_remote = not (bind_address.is_local or settings.allow_outside or options.machine)
+        is_remote = bind_address.allow_remote and not (settings.allow_outside or options.machine)
 
         def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
             # Each session may change its model by name.
-            make = partial(WebTerminal, emit=emit, model=model.for_other_conversation())
+            make = partial(WebTerminal, emit=emit, model=model.for_session())
             terminal = furnish(
                 make,
                 app_context,
-                settings,
-                is_practice=is_practice,
+                live.now,
+                is_practice=model.is_practice,
                 is_machine=bool(options.machine),
+                live=live,
             )
+            terminals.add(terminal)
             if is_remote:
                 terminal.approval.outside = "refuse"
             return terminal
@@ -72,8 +81,9 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
             open_terminal=open_terminal,
             version=VERSION,
             language=settings.language,
-            model=model.model,
-            is_practice=is_practice,
+            theme=lambda: live.now.theme,
+            shortcuts=lambda: live.now.shortcuts,
+            model=model,
             log=app_context.failures,
             shell_environment=(
                 None if settings.web_terminal == "off" else settings.shell_environment
@@ -81,11 +91,12 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
             start="" if options.resume is None else app_context.store.find(options.resume),
             make_tester=partial(
                 tool_tester,
-                *(options, settings, translator, app_context, model),
-                is_practice=is_practice,
+                *(options, settings, translator, app_context, model.client),
+                is_practice=model.is_practice,
                 is_remote=is_remote,
             ),
         )
         return serve(
-            bind_address, server_config, translator, settings.data_dir, partial(end_start, model)
+            *(bind_address, server_config, translator, settings.data_dir),
+            partial(end_start, model.client),
         )

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from core.cards import Change
 from modules.checkpoints.clone.clone import ProjectClone
+from modules.checkpoints.clone.clone_history import copy_contents
 from modules.checkpoints.restore.apply import PlanApplier
 from modules.checkpoints.restore.git_repository import remove_old
 from modules.checkpoints.restore.git_restore import restore_git
 from modules.checkpoints.restore.operations import Plan, Skipped
 from modules.checkpoints.restore.plan import plan_undo
 from modules.checkpoints.snapshot.diff import TreeDiff, TreeDigests, lookup, walk
-from modules.checkpoints.snapshot.entries import EXPECTED_REASONS, Entry
-from modules.checkpoints.snapshot.linked_repository import scan_linked
+from modules.checkpoints.snapshot.entries import EXPECTED_REASONS, GIT, Entry
+from modules.checkpoints.snapshot.linked_repository import inner_repository, scan_linked
 from modules.checkpoints.snapshot.scanner import Scanner
 from modules.checkpoints.store.gc import collect
 from modules.checkpoints.store.index import CheckpointIndex, JournalEntry, ScanStamp, Snapshot
@@ -29,7 +30,7 @@ from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from modules.checkpoints.store.project_lock import ProjectLock
 from modules.checkpoints.store.quotas import Quotas
 from modules.checkpoints.store.store_recovery import INTERRUPTED_UNDO_DAMAGED
-from modules.checkpoints.undo.journal import OperationPart, UndoOperation
+from modules.checkpoints.undo.journal import Kind, OperationPart, UndoOperation
 from modules.checkpoints.undo.undo_results import FinishedOperation, UndoResult
 from modules.files.own_code import OwnCode
 from utils.i18n import Phrase, UserError, phrase
@@ -75,16 +76,14 @@ class Checkpoints:
 
         Unless it *holds_files*, all of the folder's states are the same empty one.
         """
-        if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
-            raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
+        self._store = store
+        self.limit(file_cap=file_cap, total_cap=total_cap, keep_days=keep_days)
         self.objects = ObjectStore(store)
         self._root_path = root
         self._digests = TreeDigests()
         self._root_fd = _open_folder(root) if root_fd is None else root_fd
         self.project_lock = ProjectLock(store / "work")
         self.index = CheckpointIndex(self.objects.database)
-        self._quotas = Quotas(file_cap, total_cap, store)
-        self._keep_days = keep_days
         self._kept_repositories = store / "repositories"
         excluded = [path.stat() for path in (store, *protected) if path.exists()]
         self._excluded = frozenset((status.st_dev, status.st_ino) for status in excluded)
@@ -93,6 +92,13 @@ class Checkpoints:
         self._last: Snapshot | None = None
         self._checked_ns = 0
         self._gc_count = -1
+
+    def limit(self, *, file_cap: int, total_cap: int, keep_days: float) -> None:
+        """Have these limits hold for what is kept from now on, and for the next clearing away."""
+        if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
+            raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
+        self._quotas = Quotas(file_cap, total_cap, self._store)
+        self._keep_days = keep_days
 
     def close(self) -> None:
         self.project_lock.release()
@@ -120,16 +126,25 @@ class Checkpoints:
             self.objects.evict_folders_outside(root)
             return snapshot
 
-    def begin_call(self, session: str, turn: int, call_id: str) -> Snapshot:
+    def begin_call(
+        self,
+        session: str,
+        turn: int,
+        call_id: str,
+        end_other: Callable[[Snapshot], object] = lambda _: None,
+    ) -> Snapshot:
         """Take a snapshot and note that a call begins with it; what it holds can be trusted.
 
-        Raises `UserError` where the disk has no room for that.
+        Before that is noted *end_other* ends with the same what was recorded so far: after a kill
+        between the two nothing stands in two records. Raises `UserError` where the disk has no room
+        for that.
         """
         with self.objects.locked():
             while True:
                 snapshot = self.take()
                 self._quotas.refuse_if_full(snapshot.not_stored)
                 recoveries = self.objects.database.recoveries
+                end_other(snapshot)
                 number = self.index.begin_call(session, turn, call_id, snapshot.id)
                 if self.objects.database.recoveries == recoveries:
                     return snapshot
@@ -291,6 +306,34 @@ class Checkpoints:
                 ) from error
         return project_clone.skipped
 
+    def take_from(
+        self, clone: Checkpoints, before: int, after: int, *, with_commits: bool = False
+    ) -> UndoResult:
+        """Do here what changed between two snapshots of *clone*; merge it with what changed here.
+
+        What git keeps stays as it is here, or, *with_commits*, is brought too where it is still
+        what it was in the clone *before*. Raises `UserError`. After a kill `finish_interrupted`
+        does the rest.
+        """
+        base, changed = clone.root_of(before), clone.root_of(after)
+        with clone.objects.locked(), self.objects.locked():
+            copy_contents(clone.objects, self.objects, (base, changed))
+            has_commits = with_commits and _bring_objects(clone._root_path, self._root_path)
+            kind: Kind = "taking with commits" if has_commits else "taking"
+            operation = UndoOperation(kind, parts=(OperationPart(0),))
+            result = self.run(operation, (changed, base)).results[0]
+        if has_commits or not with_commits:
+            return result
+        left = Skipped(GIT, phrase("git could not bring the commits"))
+        return replace(result, skipped=(*result.skipped, left))
+
+    def changes_since(self, clone: Checkpoints, snapshot: int) -> list[Change]:
+        """Return what changed from a snapshot of *clone* to the folder as it is now here."""
+        root = clone.root_of(snapshot)
+        with clone.objects.locked(), self.objects.locked():
+            copy_contents(clone.objects, self.objects, (root,))
+            return TreeDiff(self.objects).compare(root, self.take().root).changes()
+
     def content_digest(self) -> str:
         """Return a digest of names, modes and contents as last looked at, "" before that."""
         if self._last is None:
@@ -338,6 +381,8 @@ class Checkpoints:
             now = self.take()
             recoveries = self.objects.database.recoveries
             plan = make_plan(now.root)
+            if operation.kind == "taking":  # the commits it may name are in the clone alone
+                plan.git = None
             self._verify_objects(plan)
             number = self.index.open_journal(now.id, plan, operation, number)
             if self.objects.database.recoveries == recoveries:
@@ -382,6 +427,11 @@ class Checkpoints:
         return number, operation, undone
 
     @property
+    def alive_path(self) -> Path:
+        """The file that is touched while a call runs; see `Heartbeat`."""
+        return self._store / "alive"
+
+    @property
     def read_only_reason(self) -> Phrase | None:
         """Reason why nothing more can be stored, as far as known without trying; None if it can."""
         return self.objects.read_only_reason
@@ -408,6 +458,7 @@ class Checkpoints:
             self._excluded,
             self._own_code,
             repository,
+            inner_repository(self._root_path),
         )
         root = scanner.run()
         not_stored += scanner.not_stored
@@ -447,3 +498,9 @@ class Checkpoints:
 
 def _open_folder(root: Path) -> int:
     return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _bring_objects(source: Path, target: Path) -> bool:
+    from modules.files.git.object_transfer import bring_objects  # hardly ever needed
+
+    return bring_objects(source, target)

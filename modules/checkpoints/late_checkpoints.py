@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modules.checkpoints.checkpoints import Checkpoints
@@ -23,13 +23,24 @@ class LateCheckpoints:
         self._make = make
         self._database = store / DATABASE_NAME
         self._lock = threading.Lock()
+        self._limits: dict[str, Any] = {}  # those of *make* until others are set
         self.if_made: Checkpoints | None = None
 
     def get(self) -> Checkpoints:
         with self._lock:
             if self.if_made is None:
-                self.if_made = self._make()
+                made = self._make()
+                if self._limits:
+                    made.limit(**self._limits)
+                self.if_made = made
             return self.if_made
+
+    def limit(self, *, file_cap: int, total_cap: int, keep_days: float) -> None:
+        """Have these limits hold from now on, as `Checkpoints.limit` says."""
+        with self._lock:
+            self._limits = {"file_cap": file_cap, "total_cap": total_cap, "keep_days": keep_days}
+            if self.if_made is not None:
+                self.if_made.limit(**self._limits)
 
     def exist(self) -> bool:
         """Return whether anything was ever kept."""

@@ -4,6 +4,7 @@
                 its files.
 - claims        Claims of an answer: what it says was run or holds, told by rule.
 - commands      Commands of checks: which are the same, and which exit codes prove anything.
+- cut_short     Turns that came to no end, so that nothing checked what they did.
 - exit_codes    Exit codes of checks: which say that a project is not right, and which say nothing
                 of it.
 - feature       Checks of a project: run at the end of a task that changed files, and by hand.
@@ -18,6 +19,7 @@
 - receipt_watch Watch on the files that receipts rest on: who waits at a prompt is told when one
                 changes.
 - receipts      Receipts: what was run, and whether the files are still as they were then.
+- run_scopes    Scopes of test runs: of which part of a project a run tells.
 - syntax        The syntax and the imports of what a task changed.
 - task_receipts Receipts of the task that goes on: what each call began from and left, and what was
                 changed.
@@ -25,8 +27,10 @@
 
 EXPORTS = {
     "feature": ["Checks"],
+    "finding": ["found_checks"],
     "kept_checks": ["KeptChecks"],
     "receipt_texts": ["outdated_text", "state_text"],
     "receipt_watch": ["ReceiptWatch"],
-    "receipts": ["ListedFiles", "Tree", "TreeStates"],
+    "receipts": ["ListedFiles", "Tree", "TreeStates", "runs_in"],
+    "syntax": ["problems_of"],
 }

@@ -38,12 +38,29 @@ _HARMLESS_FLAGS = frozenset(
             "--passWithNoTests",
             "--pass-with-no-tests",
             "--listTests",
+            *("--list", "--listenvs", "--showConfig", "--print-config", "--show-files"),
+            *("--listFilesOnly", "--count", "--show-config", "--list-sessions", "--showconfig"),
             "--list-tests",
         ),
-        *("--if-present", "--ignore-scripts", "-DskipTests", "--show-only", "--no-test", "--init"),
+        *("--if-present", "--ignore-scripts", "--show-only", "--no-test", "--init"),
     }
 )
 """Flags with which a test runner runs nothing, or ends with 0 whatever came of it."""
+_SKIPPING = ("-DskipTests", "-Dmaven.test.skip", "-Dmaven.main.skip")
+_SKIPPED = re.compile(r" (?:-x|--exclude-task) ?:?(?:\S+:)?(?:test|check)\b")
+_LISTS = {
+    "tox": frozenset({"-l", "-a", "--listenvs-all", "list", "l", "config", "c"}),
+    "nox": frozenset({"-l"}),
+    "ctest": frozenset({"-N"}),
+    "gradle": frozenset({"-m", "tasks"}),
+    "gradlew": frozenset({"-m", "tasks"}),
+    "dotnet": frozenset({"-t"}),
+    "go": frozenset({"-list", "-c", "-n", "-exec"}),
+    "vitest": frozenset({"list", "init"}),
+    "swift": frozenset({"list", "-l"}),
+    "bats": frozenset({"-c"}),
+}
+"""Words with which these programs list, or build, what they would else run."""
 _MAKE_FLAGS = re.compile(
     r"-[a-zA-Z]*[inqtvf][a-zA-Z]*|--(?:ignore-errors|just-print|recon|question|touch|file|makefile"
     r"|eval)\b.*|(?:SHELL|MAKEFLAGS|[.]SHELLFLAGS)=.*"
@@ -54,7 +71,8 @@ _CHECKERS = re.compile(
     r"(?:python[\d.]*\s+(?:-\w\s+)*-m\s+(?:pytest|unittest|nose2|tox|nox|mypy|ruff|flake8|doctest)"
     r"|pytest|py\.test|tox|nox|mypy|pyright|ruff|flake8|pylint|eslint|tsc|jest|vitest|mocha|ava"
     r"|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:-\S+\s+)*(?:test|t|lint|check|typecheck|build)\b\S*"
-    r"|(?:cargo|go|dotnet|mvn|deno|bun|swift|mix|sbt|zig build)\s+(?:test|check|vet|build|clippy)"
+    r"|(?:cargo|go|dotnet|mvn|(?:\./)?mvnw|deno|bun|swift|mix|sbt|zig build)"
+    r"\s+(?:[-+]\S+\s+|clean\s+)*(?:test|check|vet|build|clippy|verify)"
     r"|(?:\./)?gradlew?\s+(?:test|check|build)|make\s+(?:-\S+\s+)*(?:test|check|lint)\S*"
     r"|node\s+--test|phpunit|rspec|rake\s+test|ctest|bats|(?:\S*/)?(?:run_?)?tests?\.(?:sh|py)"
     r"|(?:bash|sh|python[\d.]*)\s+\S*tests?\S*\.(?:sh|py))(?=\s|$)"
@@ -90,6 +108,12 @@ def proves(command: str, checks: Sequence[str] = ()) -> bool:
         return True
     parts = _parts(command)
     return any(_CHECKERS.match(part) and not _is_harmless(part) for part in parts)
+
+
+def runs_tests(command: str) -> bool:
+    """Return whether a part of *command* is a test runner, whatever its exit code says."""
+    parts = (part.strip() for part in re.split(r"&&|[;|\n]", command))
+    return any(_CHECKERS.match(_without_variables(part)) for part in parts)
 
 
 def does_anything(command: str) -> bool:
@@ -132,8 +156,14 @@ def _without_variables(part: str) -> str:
 
 def _is_harmless(part: str) -> bool:
     words = part.split()
-    if not _HARMLESS_FLAGS.isdisjoint(words):
+    if not _HARMLESS_FLAGS.isdisjoint(words) or _SKIPPED.search(part):
         return True
+    if any(word.startswith(_SKIPPING) for word in words):
+        return True
+    for place, word in enumerate(words):
+        lists = _LISTS.get(word.rpartition("/")[2], frozenset())
+        if not lists.isdisjoint(one.partition("=")[0] for one in words[place + 1 :]):
+            return True
     match words[0]:
         case "make":
             return any(map(_MAKE_FLAGS.fullmatch, words[1:]))

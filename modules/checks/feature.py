@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from core.cards import Card, RunCard
@@ -24,6 +25,7 @@ from core.hooks import (
 from core.tools import Outcome
 from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checks.check_list import CheckList
+from modules.checks.cut_short import turns_cut_short, unchecked_since
 from modules.checks.kept_checks import CheckCommands, KeptChecks
 from modules.files.project import Project
 from modules.terminal_ops import TerminalOps
@@ -70,9 +72,8 @@ class Checks(
         self._project = project
         self._checkpoints = checkpoints
         self._terminal_ops = terminal_ops
-        self._list = CheckList(project, kept, said)
-        self._is_on = is_on
-        self._seconds = seconds
+        self._kept = kept
+        self.set_up(is_on=is_on, said=said, seconds=seconds)
         self._session_handle: SessionHandle | None = None
         self._task: TaskReceipts | None = None
         self._pending: list[str] = []
@@ -80,6 +81,12 @@ class Checks(
         self._news: list[Phrase] = []
         self._told: set[str] = set()
         self._watch: ReceiptWatch | None = None
+
+    def set_up(self, *, is_on: bool, said: Sequence[str], seconds: int) -> None:
+        """Go on as the settings say now."""
+        self._list = CheckList(self._project, self._kept, said)
+        self._is_on = is_on
+        self._seconds = seconds
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._session_handle = session_handle
@@ -94,8 +101,12 @@ class Checks(
     # --- what calls do ---------------------------------------------------------------------------
 
     def before_call(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - of this task
-        if self._is_on:
-            self._receipts().begin_call(call_id)
+        if not self._is_on:
+            return
+        if self._task is None:  # what there is now: the task may take its tests away
+            with suppress(UserError):  # the end of the task tells of it
+                self._list.read()
+        self._receipts().begin_call(call_id)
 
     def after_call(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - of this task
         if self._is_on:
@@ -108,7 +119,8 @@ class Checks(
             from modules.checks.task_receipts import TaskReceipts
 
             trees = TreeStates(self._project, self._checkpoints)
-            self._task = TaskReceipts(trees, self._checkpoints)
+            since = unchecked_since(self._session_handle, self._checkpoints)
+            self._task = TaskReceipts(trees, self._checkpoints, since)
         return self._task
 
     def _commands(self) -> CheckCommands:
@@ -118,10 +130,10 @@ class Checks(
     # --- the end of a task -----------------------------------------------------------------------
 
     def has_unchecked_changes(self) -> bool:
-        if self._task is None:  # it did nothing
-            return False
+        if not self._is_on or not (self._task or turns_cut_short(self._session_handle)):
+            return False  # it did nothing
         try:
-            now = self._task.look()
+            now = self._receipts().look()
             if now is None:
                 return False
             commands = self._commands().commands
@@ -162,7 +174,10 @@ class Checks(
         if self._deadline is None:
             self._deadline = time.monotonic() + self._seconds
         left = self._deadline - time.monotonic()
-        if not self._pending or left < min(_LEAST_SECONDS, self._seconds / 2):
+        if self._pending and left < min(_LEAST_SECONDS, self._seconds / 2):
+            self._news.append(_not_run(self._pending))
+            self._pending = []
+        if not self._pending:
             return None
         return PlannedCheck(self._next_id(), self._pending.pop(0), max(1, round(left)))
 
@@ -211,6 +226,7 @@ class Checks(
         if not runs and not found:
             return NO_PROOF
         try:
+            task = self._receipts()
             receipts, commands = self._receipts_now(records), self._commands().commands
             earlier = [one for _, one in self._kept_receipts()] if found else []
         except UserError as problem:
@@ -219,10 +235,12 @@ class Checks(
         checks = checks_result(receipts, commands)
         looked = self._session_handle is not None and has_read(records, self._session_handle.tools)
         ran = [one.command for one in runs if not one.is_check and one.exit_code is not None]
+        parts = task.changed_parts()
         claims = (
-            held_against(one, receipts, earlier, checks, ran=ran, has_read=looked) for one in found
+            held_against(one, receipts, earlier, checks, ran=ran, has_read=looked, parts=parts)
+            for one in found
         )
-        trees = tuple(self._receipts().tree_after(run) for run in runs)
+        trees = tuple(task.tree_after(run) for run in runs)
         return Proof(tuple(receipts), checks, by_sentence(claims), trees)
 
     def _kept_receipts(self) -> list[tuple[int, Receipt]]:
@@ -343,3 +361,8 @@ class Checks(
         from modules.checks.receipt_texts import receipts_card
 
         return receipts_card(self.receipts_by_turn())
+
+
+def _not_run(commands: Sequence[str]) -> Phrase:
+    names = ", ".join(map(visible, commands))
+    return phrase("No time was left to run {names} (setting checks_seconds).", names=names)

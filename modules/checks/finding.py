@@ -6,10 +6,12 @@ Only what a tool reads counts: no prose, and nothing is run to find out.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from core.tools import ToolError
@@ -17,24 +19,42 @@ from utils.i18n import UserError
 
 SOURCES = (
     *("Makefile", "makefile", "GNUmakefile", "package.json", "pyproject.toml", "pytest.ini"),
-    *("setup.cfg", "tox.ini", "noxfile.py", "Cargo.toml", "go.mod"),
+    *("setup.cfg", "tox.ini", "noxfile.py", "manage.py", "Cargo.toml", "go.mod"),
 )
 """The files that name checks, at the top of the project."""
 _MAX_BYTES = 500_000  # of such a file
 _TEST_FOLDERS = ("tests", "test")
+_MAX_DEPTH = 3
+_MAX_READ = 20
+"""How far below the top tests are looked for, and how many of them are looked into."""
+_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
+_IS_TEST = re.compile(
+    r"^\s*(?:async\s+)?def test|^class \w*Test|\bTestCase\b|\bpytest\b", re.MULTILINE
+)
+"""What a file of that name has where it is one of tests, and no script that is called so."""
+_FOR_PYTEST = re.compile(
+    r"^(?:async\s+)?def test|^class Test\w*(?:\(\))?:|^@?(?:import |from )?pytest\b|\bpytest\.",
+    re.MULTILINE,
+)
+"""A test that only pytest runs."""
 _NPM_STUB = "no test specified"
-_TARGET = re.compile(r"^(check|test)\s*:(?!=)", re.MULTILINE)
+_WATCHES = re.compile(r"\b(?:react-scripts|craco|react-app-rewired) test\b(?!.*--watchAll)")
+"""Scripts that run the tests on and on, unless they are told that nobody is there (`CI`)."""
+_TARGET = re.compile(r"^(?:[\w.-]+ +)*(check|test)(?: +[\w.-]+)*\s*:(?!=)", re.MULTILINE)
 _TOX = re.compile(r"^\[(tox|testenv)", re.MULTILINE)
 _PYTEST_SECTION = re.compile(r"^\[(tool:)?pytest\]", re.MULTILINE)
 _OWN_FILES = re.compile(
-    r"(^|/)(conftest\.py|(pytest|tox|mypy|jest|vitest|\.mocharc|karma|babel|noxfile|phpunit)[^/]*"
-    r"|setup\.cfg|pyproject\.toml|package\.json|[Mm]akefile|GNUmakefile|Cargo\.toml|go\.mod"
-    r"|sitecustomize\.py|ruff\.toml|\.flake8|\.eslintrc[^/]*|tsconfig[^/]*\.json)$"
+    r"(^|/)(conftest\.py|\.?(pytest|tox|mypy|jest|vitest|mocharc|karma|babel|noxfile|phpunit)[^/]*"
+    r"|setup\.cfg|pyproject\.toml|package\.json|\.npmrc|[Mm]akefile|GNUmakefile|Cargo\.toml|go\.mod"
+    r"|go\.work|build\.rs|\.cargo/config(\.toml)?|(vite|playwright|cypress|ava)\.config\.\w+|.*\.mk"
+    r"|(site|user)customize\.py|\.?ruff\.toml|\.flake8|\.?eslint(rc|\.config)[^/]*"
+    r"|tsconfig[^/]*\.json)$"
 )
 _RUNNERS = frozenset({"pytest", "_pytest", "unittest", "pluggy", "iniconfig", "mypy", "tox", "nox"})
 """Modules of test runners: `python3 -m` takes one of the folder before its own."""
 _TESTS = re.compile(
-    r"(^|/)(tests?|__tests__|spec)/|(^|/)test_[^/]*\.py$|_test\.(py|go|rs)$|\.(test|spec)\.\w+$"
+    r"(^|/)(tests?|__tests__|specs?)/|(^|/)test_[^/]*\.\w+$|_(test|spec)\.\w+$|\.(test|spec)\.\w+$"
+    r"|(^|/)(run[_-]?)?(tests?|specs?|check)\.\w+$|[a-z](Tests?|Spec)\.\w+$"
 )
 
 
@@ -74,8 +94,8 @@ def _commands(project: ProjectFiles, texts: dict[str, str], folders: set[str]) -
         return
     if command := _python(project, texts, folders):
         yield command
-    if _has_npm_test(texts.get("package.json", "")):
-        yield "npm test"
+    if script := _npm_test(texts.get("package.json", "")):
+        yield "CI=true npm test" if _WATCHES.search(script) else "npm test"
     if "Cargo.toml" in texts:
         yield "cargo test"
     if "go.mod" in texts:
@@ -91,26 +111,63 @@ def _python(project: ProjectFiles, texts: dict[str, str], folders: set[str]) -> 
     )
     if "pytest" in tools or has_section or "pytest.ini" in texts:
         return "python3 -m pytest -q"
+    if "manage.py" in texts and "django" in texts["manage.py"].lower():
+        return "python3 manage.py test"
     for folder in (one for one in _TEST_FOLDERS if one in folders):
         if command := _test_folder(project, folder):
             return command
     if "tox" in tools or _TOX.search(texts.get("tox.ini", "")):
         return "tox -q"
-    return "nox" if "noxfile.py" in texts else ""
+    if "noxfile.py" in texts:
+        return "nox"
+    return _test_files(project)
 
 
 def _test_folder(project: ProjectFiles, folder: str) -> str:
     """Return what runs the Python tests in *folder*, "" where there are none."""
-    try:
-        names = sorted(name for name, is_folder in project.list_names(folder) if not is_folder)
-    except (ToolError, UserError):
-        return ""
-    tests = [name for name in names if re.fullmatch(r"test_.*\.py|.*_test\.py", name)]
+    tests = list(islice(_tests_below(project, folder, _MAX_DEPTH), _MAX_READ))
     if not tests:
         return ""
-    texts = [_read(project, f"{folder}/{name}") for name in tests[:20]]
-    is_unittest = all("unittest" in text and "pytest" not in text for text in texts)
-    return f"python3 -m unittest discover -s {folder}" if is_unittest else "python3 -m pytest -q"
+    # unittest looks into no folder that is no package, and ends well without any test.
+    is_flat = all(posixpath.dirname(path) == folder for path in tests)
+    if is_flat and all(map(_is_unittest, (_read(project, path) for path in tests))):
+        return f"python3 -m unittest discover -s {folder}"
+    return "python3 -m pytest -q"
+
+
+def _tests_below(project: ProjectFiles, folder: str, depth: int) -> Iterator[str]:
+    """Yield the files of Python tests in *folder* and in those below it, the nearest first."""
+    try:
+        names = sorted(project.list_names(folder))
+    except (ToolError, UserError):
+        return
+    for name, is_folder in names:
+        if not is_folder and _TEST_FILE.fullmatch(name):
+            yield f"{folder}/{name}"
+    for name, is_folder in names if depth > 1 else ():
+        if is_folder and not name.startswith((".", "__")):
+            yield from _tests_below(project, f"{folder}/{name}", depth - 1)
+
+
+def _test_files(project: ProjectFiles) -> str:
+    """Return what runs the Python tests beside the code, "" where there are none."""
+    try:
+        names = sorted(name for name, is_folder in project.list_names("") if not is_folder)
+    except (ToolError, UserError):
+        return ""
+    tests = [name for name in names if _TEST_FILE.fullmatch(name)][:_MAX_READ]
+    texts = [text for text in (_read(project, name) for name in tests) if _IS_TEST.search(text)]
+    if not texts:
+        return ""
+    # unittest looks for no others.
+    is_found = all(name.startswith("test") for name in tests)
+    is_unittest = is_found and all(map(_is_unittest, texts))
+    return "python3 -m unittest" if is_unittest else "python3 -m pytest -q"
+
+
+def _is_unittest(text: str) -> bool:
+    """Return whether unittest runs the tests in *text*: plain functions it passes over."""
+    return "unittest" in text and not _FOR_PYTEST.search(text)
 
 
 def _table(text: str) -> dict[str, Any]:
@@ -120,14 +177,15 @@ def _table(text: str) -> dict[str, Any]:
         return {}
 
 
-def _has_npm_test(text: str) -> bool:
+def _npm_test(text: str) -> str:
+    """Return the script of the tests in a package.json, "" for none."""
     try:
         package = json.loads(text) if text else {}
     except (ValueError, RecursionError):
-        return False
+        return ""
     scripts = package.get("scripts") if isinstance(package, dict) else None
     test = scripts.get("test") if isinstance(scripts, dict) else None
-    return isinstance(test, str) and bool(test.strip()) and _NPM_STUB not in test
+    return test.strip() if isinstance(test, str) and _NPM_STUB not in test else ""
 
 
 def is_test(path: str) -> bool:

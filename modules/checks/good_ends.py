@@ -14,12 +14,16 @@ _BAD = (
     r"|surprises?|trouble)"
 )
 _BAD_ZH = r"(?:报错|出错|错误|错|失败|挂|问题|告警|警告|异常|红|毛病|意外|遗漏)"
-_NONE_ZH = r"(?:没有?|无|零|未|不再|0\s?)(?:任何|一个?|一[处条例项]|出现?|发现|见|有|测试|用例|再)*"
+_NONE_ZH = (
+    r"(?:没有?|无|零|未|不(?:会)?再|0\s?)(?:任何|一个?|一[处条例项]|出现?|发现|见|有|测试|用例|再)*"
+)
 NOT_BAD = re.compile(
     rf"\b(?:no|zero|0|without(?: an?y?)?|not an?y?(?: single)?|not one|never an?)"
     rf" (?:(?!(?:longer|one|need)\b)[\w-]+ ){{0,2}}{_BAD}\b"
     rf"|\b(?:nothing|none|no (?:tests?|specs?|checks?|builds?))"
     rf" (?:(?:of (?:it|them|these)|is|are|was|has|have|ever|now|still) ){{0,3}}{_BAD}\b"
+    r"|\b(?:nothing|none|not one)(?: (?:in|of|from) (?:[\w'’-]+ ){1,4}?| )"
+    r"(?:complains?|complained|objects?|objected|fails?|failed|breaks?|broke)\b"
     rf"|\b(?:no longer|nothing to|never once) (?:complain|fail|break|object|report|mend|fix)\w*"
     rf"|{_NONE_ZH}{_BAD_ZH}|无误|不错",
     re.IGNORECASE,
@@ -27,15 +31,16 @@ NOT_BAD = re.compile(
 """That something bad is not there."""
 _CHECK = (
     r"(?:\b(?:(?:unit|test|type|regression)[- ]?){0,3}(?:tests?|testing|specs?|suites?|checks?"
-    r"|checking|ci|assertions?|regressions?|pipelines?|builds?|lint(?:s|er|ers|ing)?"
-    r"|compil(?:er|ation|ing)"
+    r"|checking|(?<=type )checkers?|ci|assertions?|regressions?|pipelines?|builds?"
+    r"|lint(?:s|er|ers|ing)?|compil(?:er|ation|ing)"
     r"|pytest|unittest|mypy|ruff|eslint|jest|tsc|test_\w+)\b"
     r"|测试|单测|用例|断言|构建|编译|检查|校验|回归|流水线|\b(?:CI|lint|pytest)\b)"
 )
 _GOOD = (
     r"(?:\b(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|ok|okay|fine|good|great|happy|happily|well"
     r"|success(?:ful|fully|es)?|succeed(?:s|ed|ing)?|works?|worked|working|holds?|held"
-    r"|through(?= without| fine| clean|\W*$)|right|correct(?:ly)?|perfect(?:ly)?|smooth(?:ly)?"
+    r"|through(?= without| fine| clean|\W*$)|(?:went|came|got) through(?! \w+ \w+s\b)|checks? out"
+    r"|in (?:\w+ )?order(?! (?:to|of|that|in)\b)|right|correct(?:ly)?|perfect(?:ly)?|smooth(?:ly)?"
     r"|spotless|flawless(?:ly)?|satisfied"
     r"|(?:as|the|what was|what I) expected|exit(?:s|ed)?(?: with)?(?: code| status)? (?:0|zero)"
     r"|thumbs up|full marks|agrees?)\b"
@@ -65,11 +70,18 @@ _BARE = re.compile(
     r"^\W*(?:(?:(?:it|they|that)(?:['’](?:s|re))?|which|all|everything|now|then|is|are|was"
     r"|were|came|comes|come|back|out|finish(?:es|ed)|end(?:s|ed)|complete[sd]?|ran|runs"
     r"|with|of|them|the|still|there|again|too|a"
-    r"|no)\W+|['’](?:s|re) |[也都全均皆]|全部|为|是|结果)*"
-    rf"{_GOOD}(?:\W+(?:now|again|too|as well|so far|there|at all|everywhere))*[的了啦]?\W*$",
+    r"|no)\W+|I can (?:now |happily )?(?:say|confirm|report|tell)(?: you)?(?: that)? |['’](?:s|re) "
+    r"|(?:[也都全均皆]|全部|为|是|结果)\s*)*"
+    rf"{_GOOD}(?:\W+(?:now|again|any ?more|any longer|too|as well|so far|there|at all|everywhere))*"
+    r"[的了啦]?\W*$",
     re.IGNORECASE,
 )
 """A clause that tells nothing but good, of what another one of its sentence names."""
+_AS_MEANT = re.compile(
+    r"\b(?:(?:as|the|what was|what I) expected|correct(?:ly)?|fine|clean(?:ly)?|success(?:fully)?"
+    r"|green|the right|exit(?:s|ed)?(?: with)?(?: code| status)? (?:0|zero))\b",
+    re.IGNORECASE,
+)
 _NONE_RED = re.compile(
     r"^\W*(?:zero|no|0|零)\W*(?:red|failures|failed|失败|报错)\W*$", re.IGNORECASE
 )
@@ -93,3 +105,8 @@ def is_good_end(clause: str, sentence: str) -> bool:
 def tells_good(sentence: str) -> bool:
     """Return whether *sentence* tells something good, whatever it is of."""
     return bool(NOT_BAD.search(sentence) or _SOME_GOOD.search(sentence))
+
+
+def tells_well(clause: str) -> bool:
+    """Return whether *clause* says that what runs does so without fault, or as it should."""
+    return bool(NOT_BAD.search(clause) or _AS_MEANT.search(clause))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from utils.frozen import frozen
 from utils.i18n import UserError, phrase
 from utils.system.shared_file import SharedFile
 from utils.text.strict_json import read_json
 
 
-class CheckCommands(NamedTuple):
+@frozen
+class CheckCommands:
     """The *commands* that check a project; *is_said*: by the person, not found in its files."""
 
     commands: tuple[str, ...] = ()

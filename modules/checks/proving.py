@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from core.conversation.messages import Record, ShellResult, ToolCall, ToolResult
 from core.conversation.proof import ChecksResult, Claim, Ground, Receipt
 from core.tools import Risk, Toolbox, ToolError
 from modules.checks.claims import FoundClaim
-from modules.checks.commands import does_anything, normalized, proves
+from modules.checks.commands import does_anything, normalized, proves, runs_tests
+from modules.checks.run_scopes import ChangedParts
+
+_NO_PARTS = ChangedParts()
+_WHOLE = r"(?<![a-z0-9_./]){}(?![a-z0-9_]|\.[a-z0-9])"
+"""A name that stands by itself; Chinese letters may be next to it."""
 
 
 def checks_result(receipts: Sequence[Receipt], checks: Sequence[str]) -> ChecksResult:
@@ -35,11 +41,20 @@ def held_against(
     *,
     ran: Sequence[str],
     has_read: bool,
+    parts: ChangedParts = _NO_PARTS,
 ) -> Claim:
     """Return what *found* rests on: *receipts* of the task, those of *earlier* ones, or less.
 
-    *ran* are the commands that the model has run itself.
+    *ran* are the commands that the model has run itself. Tests of other folders than of the
+    *parts* that the task changed are not those that it speaks of, unless it names them.
     """
+
+    def is_meant(command: str) -> bool:
+        return _is_meant(command, found, checks, parts)
+
+    ran = list(filter(is_meant, ran))
+    receipts = [one for one in receipts if is_meant(one.command)]
+    earlier = [one for one in earlier if is_meant(one.command)]
     match found.kind:
         case "ran":
             is_supported = _was_run(found, _that_count(ran, receipts, checks))
@@ -52,6 +67,16 @@ def held_against(
             )
     ground: Ground = "receipt" if is_supported else "reading" if has_read else "nothing"
     return Claim(found.text, is_supported, ground)
+
+
+def _is_meant(command: str, found: FoundClaim, checks: ChecksResult, parts: ChangedParts) -> bool:
+    """Return whether *command* is no run of tests, or one of those that *found* speaks of."""
+    if not runs_tests(command) or normalized(command) in map(normalized, checks.commands):
+        return True
+    folders = parts.other_folders(command)
+    names = {name.casefold() for folder in folders for name in (folder, folder.split("/")[-1])}
+    text = found.text.casefold()
+    return not folders or any(re.search(_WHOLE.format(re.escape(name)), text) for name in names)
 
 
 def has_read(records: Sequence[Record], tools: Toolbox) -> bool:
@@ -103,7 +128,10 @@ def _was_run(found: FoundClaim, runs: Sequence[str]) -> bool:
 
 def _names(name: str, run: str) -> bool:
     """Return whether *name*, which stands as code in an answer, is what *run* is of."""
-    return name in run and normalized(name.split(maxsplit=1)[0]) not in ("echo", "printf")
+    return name.rstrip("/") in run and normalized(name.split(maxsplit=1)[0]) not in (
+        "echo",
+        "printf",
+    )
 
 
 def _has_passed(receipts: Sequence[Receipt], checks: ChecksResult) -> bool:

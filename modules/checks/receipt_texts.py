@@ -49,10 +49,16 @@ def state_text(receipt: Receipt) -> Phrase:
             return phrase("passed")
         case "red":
             return phrase("failed")
+        case "grey" if files and receipt.reason == "own changes":
+            return phrase("changed {files} itself", files=files)
         case "grey" if files:
             return phrase("outdated: {files} changed", files=files)
-        case "grey" if receipt.exit_code in NOT_THERE:
+        case "grey" if receipt.exit_code in NOT_THERE or receipt.reason == "not there":
             return phrase("could not be run")
+        case "grey" if receipt.reason == "no tests":
+            return phrase("found no tests")
+        case "grey" if receipt.reason == "unfinished":
+            return phrase("did not finish")
         case "grey":
             return phrase("does not apply to the current files")
 

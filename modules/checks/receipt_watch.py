@@ -10,7 +10,9 @@ from typing import Protocol
 
 from utils.i18n import Phrase
 
-MAX_FILES = 2_000
+MAX_FILES = 20_000
+MAX_LOOKS = 2_000
+"""Files, and folders that they are in, that are looked at each time."""
 _SECONDS = 1.0
 _State = dict[str, tuple[int, int, int]]
 
@@ -43,21 +45,21 @@ class ReceiptWatch:
         self._thread.join()
 
     def _watch(self) -> None:
-        files: list[str] = []
-        seen: _State | None = None
+        seen: _State = {}
+        paths: list[str] = []  # those to look at next are first
+        is_first = True
         while not self._is_over.is_set():
-            if _state_of(self._root, files) != seen:
+            part, rest = paths[:MAX_LOOKS], paths[MAX_LOOKS:]
+            paths = rest + part
+            if is_first or any(_stamp_of(self._root / path) != seen[path] for path in part):
+                is_first = False
                 files = self._checks.files_to_watch(MAX_FILES)
-                seen = _state_of(self._root, files)  # before the look: what comes after it shows
+                paths = list({*files, *(path.rpartition("/")[0] for path in files)})
+                # Before the look: what comes after it shows.
+                seen = {path: _stamp_of(self._root / path) for path in paths}
                 if self._checks.tell_outdated(self._tell):
                     return
             self._is_over.wait(_SECONDS)
-
-
-def _state_of(root: Path, files: list[str]) -> _State:
-    """Return what says of *files*, and of the folders that they are in, whether they changed."""
-    paths = {*files, *(path.rpartition("/")[0] for path in files)}
-    return {path: _stamp_of(root / path) for path in paths}
 
 
 def _stamp_of(path: Path) -> tuple[int, int, int]:

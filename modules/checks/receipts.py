@@ -53,8 +53,7 @@ def runs_in(records: Iterable[Record]) -> Iterator[Run]:
             case _:
                 continue
         if not card.job:
-            output = card.output[-_MAX_COMMAND:]
-            yield Run(call_id, _command_of(card), card.exit_code, is_check, output)
+            yield Run(call_id, _command_of(card), card.exit_code, is_check, card.output)
 
 
 def _command_of(card: RunCard) -> str:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from utils.i18n import UserError
+from utils.text.clean import clean
+
+if TYPE_CHECKING:
+    from modules.sandbox.types import Result
 
 SUFFIXES = (".py", ".pyi", ".json", ".toml", ".yaml", ".yml", ".js", ".mjs", ".cjs")
 _MAX_FILES = 200
@@ -42,6 +49,20 @@ def program(paths: Sequence[str]) -> str:
     if scripts:
         lines.append(_NODE.format(names=" ".join(shlex.quote(f"./{path}") for path in scripts)))
     return "\n".join((*lines, "exit $failed"))
+
+
+def problems_of(path: str, run: Callable[[str, float], tuple[Result, object]]) -> str:
+    """Return what a parser has against the one file *path*, "" for nothing or where none runs.
+
+    *run* runs a program of bash in the sandbox for so many seconds, or raises `UserError`.
+    """
+    if not path.endswith(SUFFIXES):
+        return ""
+    try:
+        result, _ = run(program([path]), SECONDS)
+    except UserError:  # where nothing can be run nothing is known
+        return ""
+    return clean(result.output).strip() if result.exit_code == 1 else ""
 
 
 _NODE = """if command -v node >/dev/null; then

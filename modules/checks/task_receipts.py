@@ -9,9 +9,10 @@ from core.cards import Change
 from core.conversation.proof import Receipt, ReceiptState
 from modules.checkpoints.late_checkpoints import LateCheckpoints
 from modules.checks.commands import normalized
-from modules.checks.exit_codes import says_red, was_run
+from modules.checks.exit_codes import grey_reason
 from modules.checks.finding import is_part_of_checks, is_test
 from modules.checks.receipts import MAX_FILES, NO_TREE, Run, Tree, TreeStates, changed_by_itself
+from modules.checks.run_scopes import ChangedParts
 
 
 @dataclass
@@ -20,6 +21,8 @@ class TaskReceipts:
 
     trees: TreeStates
     checkpoints: LateCheckpoints
+    unchecked_since: int = 0
+    """The snapshot before what earlier turns did that it goes on from, 0 for none."""
     changed: list[str] = field(default_factory=list)
     """The files that are other than at its beginning, and still there."""
     changed_checks: tuple[str, ...] = ()
@@ -41,7 +44,7 @@ class TaskReceipts:
 
         Raises `UserError`.
         """
-        first = next((before for before, _ in self._snapshots.values()), 0)
+        first = self.unchecked_since or next((one for one, _ in self._snapshots.values()), 0)
         if not first:
             return None
         now = self.trees.now()
@@ -63,6 +66,10 @@ class TaskReceipts:
             if is_part_of_checks(change.path, is_new=change.path in created and had_tests)
         )
 
+    def changed_parts(self) -> ChangedParts:
+        """Return what the task changed as it was last looked at, among all files."""
+        return ChangedParts(self.changed, self.trees.files() if self.changed else ())
+
     def receipt(self, run: Run, now: Tree, checks: Sequence[str]) -> Receipt:
         """Return the receipt of *run* as it is *now*; *checks* are those of the project."""
         before, after = (self._tree(number) for number in self._snapshots.get(run.call_id, (0, 0)))
@@ -70,13 +77,15 @@ class TaskReceipts:
         since = self.trees.changes(after, now)
         files = changed or tuple(change.path for change in since or ())
         is_check = run.is_check or normalized(run.command) in map(normalized, checks)
-        state: ReceiptState = "red" if says_red(run.command, run.exit_code, run.output) else "green"
-        if not was_run(run.command, run.exit_code, run.output) or since is None or files:
+        reason = grey_reason(run.command, run.exit_code, run.output)
+        state: ReceiptState = "green" if run.exit_code == 0 else "red"
+        if reason or since is None or files:
             state = "grey"
         return Receipt(
             *(run.command, run.exit_code, state, files[:MAX_FILES]),
             changed_checks=self.changed_checks[:MAX_FILES] if is_check else (),
             is_check=is_check,
+            reason=reason or ("own changes" if changed else ""),
         )
 
     def tree_after(self, run: Run) -> Tree:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 import click
 
-from modules.cli.option_specs import OPTIONS, SUBCOMMANDS, OptionSpec, help_text
+from modules.cli.option_specs import (
+    OPTIONS,
+    SUBCOMMANDS,
+    OptionSpec,
+    SubcommandSpec,
+    help_text,
+)
 from modules.cli.shell_completion import (
     VARIABLE,
     Suggest,
@@ -25,6 +31,7 @@ from modules.cli.usage_errors import (
     refuse_near_miss,
 )
 from modules.translator import Translator
+from utils.frozen import frozen
 from utils.i18n import BadUsage, UserError, phrase
 from utils.system.own_command import own_name
 
@@ -46,7 +53,7 @@ EXCLUSIVE_PAIRS = [
 _OPTIONS_OF_THE_PAGE = ("--host", "--port", "--allow-remote", "--terminal", "--async-mode")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Args:
     """Values of the command line; None (or False) for what it did not say."""
 
@@ -59,7 +66,7 @@ class Args:
     task: str | None
     output: Literal["text", "json", "stream-json"]
     approve: str | None
-    host: str
+    host: str | None
     port: int
     allow_remote: bool
     async_mode: str
@@ -105,7 +112,7 @@ class Args:
         }
         said = [name for name, is_said in values.items() if is_said]
         of_the_page = [one for one in OPTIONS if one.names[0] in _OPTIONS_OF_THE_PAGE]
-        return said + [one.names[0] for one in of_the_page if _is_given(one, vars(self))]
+        return said + [one.names[0] for one in of_the_page if _is_given(one, asdict(self))]
 
     @property
     def is_command(self) -> bool:
@@ -157,13 +164,27 @@ def _without_subcommand(argv: Sequence[str], command: click.Command) -> list[str
         if argv and argv[0] == spec.name:
             break
     else:
-        if len(argv) == 1:
+        if len(argv) == 1 and not any(argv[0] in spec.names for spec in OPTIONS):
             refuse_near_miss(argv[0])
         return [*argv]
+    if spec.takes:
+        return _as_task(spec, argv[1:])
     if spec.choices:
         click.echo(completion_script(choice_of(spec, argv[1:]), command))
         return 0
     return [f"--{spec.name}", *argv[1:]]
+
+
+def _as_task(spec: SubcommandSpec, words: Sequence[str]) -> list[str]:
+    """Return the options that have the slash command of *spec*'s name do what *words* say.
+
+    Those of its own stand before its first word that is none; what begins with a dash behind that
+    is an option of ours.
+    """
+    own = 0
+    while own < len(words) and (words[own][:1] != "-" or words[own] in spec.own_options):
+        own += 2 if words[own] in spec.own_options and own + 1 < len(words) else 1
+    return ["--print", " ".join([f"/{spec.name}", *words[:own]]), *words[own:]]
 
 
 def _build_args(*, think: bool, fast: bool, message: tuple[str, ...], **values: Any) -> Args:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modules.cli.args import Args
 from modules.translator import Translator
+from utils.frozen import frozen
 
 if TYPE_CHECKING:
     from utils.api_client import ApiClient
 
 
-@dataclass(frozen=True, slots=True)
+NO_KEY = "none"
+"""What is sent for a key to a server that wants none."""
+
+
+@frozen
 class ChosenServer:
     """The server to use by default, with a *key* and a *model* of it; maybe that of practice."""
 
@@ -30,7 +35,7 @@ CreateClient = Callable[[ChosenServer], "ApiClient"]
 """Makes a client of a server."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ModelAccess:
     """The settings of the model's server; *is_usual* that the address is the one that wants a key.
 
@@ -58,8 +63,8 @@ def choose_model(
     """
     if options.offline:
         return practice_server(translator, stack)
-    if access.key or not access.is_default_server or options.is_command:
-        return ChosenServer(access.url, access.key or "none", access.model)
+    if access.key or not access.is_default_server or options.is_command or options.web:
+        return ChosenServer(access.url, access.key or NO_KEY, access.model)
     from modules.cli.api_key import ask_for_key_or_server, no_key, say_server_is_tested
 
     if options.task is not None:
@@ -68,7 +73,7 @@ def choose_model(
 
     chosen = ask_for_key_or_server(translator, find_servers(), access.config)
     if isinstance(chosen, LocalServer):
-        local = ChosenServer(chosen.base_url, "none", chosen.model)
+        local = ChosenServer(chosen.base_url, NO_KEY, chosen.model)
         say_server_is_tested(translator, chosen)
         with closing(create_client(local)) as client:
             check_tools(client, chosen)

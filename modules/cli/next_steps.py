@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from utils.i18n import Phrase, phrase
@@ -12,15 +12,28 @@ if TYPE_CHECKING:
     from core.feature import Command
 
 
-def hint_for(first_line: str, commands: Mapping[str, Command], *, is_done: bool) -> Phrase | None:
+def hint_for(
+    first_line: str,
+    commands: Mapping[str, Command],
+    *,
+    is_done: bool,
+    has_sessions: Callable[[], bool],
+) -> Phrase | None:
     """Return the hint for the command *first_line* that a session began with, None for no hint.
 
-    One that was refused changed nothing that could last.
+    One that was refused changed nothing that could last. *has_sessions* tells whether there is a
+    session to resume.
     """
     name, _, argument = first_line.strip().partition(" ")
     if name not in commands:
         return None
     spec = commands[name].spec
+    if spec.belongs_to_session and not has_sessions():
+        return phrase(
+            "Each -p is a new session, and there is none yet to resume. Begin one with -p TASK; "
+            "then --resume -p {command}",
+            command=name,
+        )
     if spec.belongs_to_session:
         return phrase(
             "Each -p is a new session. For the last one: --resume -p {command}",

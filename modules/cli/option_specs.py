@@ -6,10 +6,11 @@ This needs no package: the help is there on a bare machine.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
-from typing import Literal, NamedTuple
+from dataclasses import KW_ONLY
+from typing import Literal
 
 from modules.translator import Translator
+from utils.frozen import frozen
 from utils.i18n import Phrase, phrase
 from utils.system.own_command import own_name
 from utils.text.fold import wrapped
@@ -17,7 +18,7 @@ from utils.text.fold import wrapped
 _HELP_COLUMN = 34
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OptionSpec:
     """An option: what it is for, and how it is read. Without a value, choices or numbers: a flag.
 
@@ -51,16 +52,22 @@ class OptionSpec:
         return f"{', '.join(self.names)} {value}".rstrip()
 
 
-class SubcommandSpec(NamedTuple):
+@frozen
+class SubcommandSpec:
     """A first word that is no message, and what it takes; options may follow it."""
 
     name: str
     help: Phrase
     choices: tuple[str, ...] = ()
+    takes: str = ""
+    """What stands behind it where that is no choice, as the help shows it."""
+    own_options: tuple[str, ...] = ()
+    """Options with a value that belong to what it *takes*."""
 
     @property
     def head(self) -> str:
-        return f"{self.name} [{'|'.join(self.choices)}]" if self.choices else self.name
+        behind = f"[{'|'.join(self.choices)}]" if self.choices else self.takes
+        return f"{self.name} {behind}".rstrip()
 
 
 SUBCOMMANDS = (
@@ -77,6 +84,14 @@ SUBCOMMANDS = (
             "Serve other programs with the Model Context Protocol (MCP) on standard input "
             "and output."
         ),
+    ),
+    SubcommandSpec(
+        "race",
+        phrase(
+            "Do a task N times in copies of the folder and take the best; as -p “/race N TASK”."
+        ),
+        takes="N TASK",
+        own_options=("--models", "--modes"),
     ),
     SubcommandSpec(
         "completion",
@@ -157,9 +172,7 @@ OPTIONS = (
     OptionSpec(
         ("--offline",), phrase("Use the built-in practice model: no key, no network, no AI.")
     ),
-    OptionSpec(
-        ("--host",), phrase("With --web: the address to listen on."), "ADDRESS", default="127.0.0.1"
-    ),
+    OptionSpec(("--host",), phrase("With --web: the address to listen on."), "ADDRESS"),
     OptionSpec(
         ("--port",),
         phrase("With --web: the port (default: 8765)."),
@@ -168,7 +181,8 @@ OPTIONS = (
         default=8765,
     ),
     OptionSpec(
-        ("--allow-remote",), phrase("With --web: allow an address that other machines can reach.")
+        ("--allow-remote",),
+        phrase("With --web: let paired phones and computers connect over TLS, and no others."),
     ),
     OptionSpec(
         ("--terminal",),
@@ -200,6 +214,7 @@ OPTIONS = (
         ("--trace",),
         phrase("Write OpenTelemetry spans to FILE as JSON lines, without the conversation."),
         "FILE",
+        completed_by="file",
     ),
     OptionSpec(("--follow",), phrase("Follow that log until Ctrl-C.")),
     OptionSpec(

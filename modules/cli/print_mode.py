@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
@@ -19,11 +19,13 @@ from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
 from core.events import (
     CHECK_CALL,
+    FAILED_STEP_CALL,
     PLAN_CALL,
     ApprovalAsked,
     CallDrafted,
     CommandAnswered,
     Event,
+    HelperEvent,
     Informed,
     Retrying,
     StepFinished,
@@ -41,9 +43,9 @@ from core.events import (
     Warned,
 )
 from modules.cli.next_steps import hint_after, hint_for
-from modules.cli.render.call_titles import CallTitles
-from modules.cli.render.plain_cards import card_text, duration, picture_phrase
-from modules.cli.render.receipts import receipt_lines
+from modules.cli.render.cards.call_titles import CallTitles
+from modules.cli.render.cards.plain_cards import card_text, duration, picture_phrase
+from modules.cli.render.cards.receipts import receipt_lines
 from modules.cli.task_changes import TaskChanges
 from modules.translator import Translator
 from utils.error_codes import ErrorCode
@@ -110,10 +112,12 @@ class PlainScreen:
         self._changes = TaskChanges()
         self._status: Status = "done"
         self._call_title: Text = ""
+        self._open_titles: dict[str, Text] = {}  # of calls that run
         self._refused: tuple[Text, Text] | None = None
         self._is_loss_question = False
         self._reverted: list[Text] = []
         self._was_asked = False
+        self._helper_titles: dict[str, Text] = {}
         self._is_usage_error = False
         self._error: Text = ""
         self._error_code: ErrorCode | None = None
@@ -125,6 +129,7 @@ class PlainScreen:
         self._output_error: OutputLost | None = None
         self._titles = CallTitles()
         self._commands: Mapping[str, Command] = {}
+        self._has_sessions: Callable[[], bool] = lambda: True
         self.has_begun = False
         """Whether anything has happened yet."""
 
@@ -132,7 +137,7 @@ class PlainScreen:
         """Take note of *event*, and print it where the output is a stream."""
         self.has_begun = True
         if self._output == "stream-json":
-            self._print_json({"type": type(event).__name__, **self._to_json(event)})
+            self._print_json(self._event_as_json(event))
         match event:
             case StepStarted():
                 self._steps += 1
@@ -152,7 +157,7 @@ class PlainScreen:
             case ToolFinished():
                 self._on_tool_end(event)
             case Warned() if self._is_loss_question:
-                self._on_revert(event)
+                self._on_revert(event, self._call_title)
             case Waiting():
                 self._print_error(self._translator.render(_waiting_phrase(event)))
             case Informed():
@@ -171,6 +176,8 @@ class PlainScreen:
             case ApprovalAsked(risk=risk):
                 self._was_asked = self._was_asked or risk != "question"
                 self._is_loss_question = risk in ("loss", "protected")
+            case HelperEvent():
+                self._on_helper(event)
             case TurnStarted(pictures=pictures):
                 for picture in pictures:
                     self._say(picture_phrase(picture))
@@ -182,24 +189,49 @@ class PlainScreen:
                 assert_never(event)
 
     def _on_tool_start(self, event: ToolStarted) -> None:
-        if event.call_id.startswith(CHECK_CALL):
+        title = self._titles.title(event.name, event.arguments)
+        self._open_titles[event.call_id] = title
+        if event.call_id.startswith((CHECK_CALL, FAILED_STEP_CALL)):
             self._is_answer_over = True
             return
         if event.call_id.startswith(PLAN_CALL):  # the plan is the answer
             return
         self._text_parts.clear()
         self._parts_before_step = 0
-        self._call_title = self._titles.title(event.name, event.arguments)
+        self._call_title = title
         self._is_loss_question = False
 
-    def _on_revert(self, event: Warned) -> None:
-        message = phrase("{call}: {what}", call=self._call_title, what=event.what)
+    def _on_helper(self, event: HelperEvent) -> None:
+        """Take what is refused to a helper, or put back of its, as were it the task's own."""
+        match event.event:
+            case ToolStarted() as started:
+                title = self._titles.title(started.name, started.arguments)
+                self._helper_titles[event.parent] = title
+                self._is_loss_question = False
+            case ToolFinished(state="refused") as finished:
+                self._on_refused(finished, self._helper_titles.get(event.parent, ""))
+            case Warned() as warned if self._is_loss_question:
+                self._on_revert(warned, self._helper_titles.get(event.parent, ""))
+
+    def _on_refused(self, event: ToolFinished, title: Text) -> None:
+        why = event.card.body if isinstance(event.card, TextCard) else ""
+        self._refused = self._refused or (title, why)
+
+    def _on_revert(self, event: Warned, title: Text) -> None:
+        message = phrase("{call}: {what}", call=title, what=event.what)
         self._reverted.append(message)
         self._is_loss_question = False
 
-    def learn(self, tools: Toolbox, commands: Mapping[str, Command]) -> None:
-        """Take note of what there is in the session that is going to be shown."""
+    def learn(
+        self,
+        tools: Toolbox,
+        commands: Mapping[str, Command],
+        has_sessions: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Take note of what there is in the session that is going to be shown, and of what tells
+        whether there is any to resume."""
         self._titles, self._commands = CallTitles(tools.specs), commands
+        self._has_sessions = has_sessions
 
     def fail(self, message: Text, code: ErrorCode) -> None:
         """Take note of a failure outside the turn; `finish` then tells it."""
@@ -294,7 +326,12 @@ class PlainScreen:
         return " ".join(filter(None, map(self._translator.render, [*self._reverted, error])))
 
     def _on_command(self, event: CommandAnswered) -> None:
-        self._hint = hint_for(self._first_line, self._commands, is_done=event.ok)
+        self._hint = hint_for(
+            self._first_line,
+            self._commands,
+            is_done=event.ok,
+            has_sessions=self._has_sessions,
+        )
         self._changes.add(event.changes)
         if event.ok:
             self._card = event.card
@@ -318,17 +355,20 @@ class PlainScreen:
     def _on_tool_end(self, event: ToolFinished) -> None:
         self._changes.add(event.changes)
         if event.state == "refused" and not event.call_id.startswith(CHECK_CALL):
-            why = event.card.body if isinstance(event.card, TextCard) else ""
-            self._refused = self._refused or (self._call_title, why)
-        self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
+            self._on_refused(event, self._call_title)
+        title = self._translator.render(self._open_titles.pop(event.call_id, event.name))
+        self._progress(f"{MARKS[event.state]} {visible(title)}  {event.seconds:.1f} s")
 
     def _finish_text(self) -> None:
         answer, error = clean(self.answer), self._error_text()
         if answer:
             self._print(answer)
-        for mark, _, line in receipt_lines(self._end):
-            if mark != "✓" or not answer:
+        for mark, style, line in receipt_lines(self._end):
+            if style != "green" or not answer:
                 self._print_error(clean(f"{mark} {self._translator.render(line)}"))
+        if self._is_unchecked():
+            nothing = phrase("No checks ran, so nothing is verified. See /check list.")
+            self._print_error(self._translator.render(nothing))
         for remark in self._remarks:
             self._print_error(clean(self._translator.render(remark)))
         if error:
@@ -340,6 +380,20 @@ class PlainScreen:
             self._print_error(self._translator.render(refused))
         if self._hint:
             self._print_error(self._translator.render(self._hint))
+
+    def _is_unchecked(self) -> bool:
+        """Return whether checks were asked for, files changed, and none ran."""
+        is_asked = self._fails_on_red and self.status in ("done", "refused")
+        ran = any(one.is_check for one in self._end.receipts)
+        return is_asked and not ran and any(self._changes.to_json().values())
+
+    def _event_as_json(self, event: Event) -> dict[str, Any]:
+        """Return *event*, and one in it, with its type."""
+        fields = {"type": type(event).__name__, **self._to_json(event)}
+        nested = (
+            {"event": self._event_as_json(event.event)} if isinstance(event, HelperEvent) else {}
+        )
+        return fields | nested
 
     def _to_json(self, value: Any) -> Any:
         """Return *value* as plain JSON, its phrases said in the person's language."""

@@ -6,10 +6,11 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from core.loop.turn import drive
+from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.cli.print_mode import PlainScreen
 from utils.i18n import BadUsage, Phrase, UserError, phrase
@@ -49,11 +50,13 @@ def run_task(
     *typed* is what of it the person typed, which may name pictures and files; the answer is to be
     valid by *schema*. Raises `UserError` when nothing could be begun, as with any bad setting.
     """
-    screen.learn(terminal.tools, terminal.commands)
-    turn = terminal.run_line(task, terminal.load_pictures(typed), typed=typed)
+    screen.learn(terminal.tools, terminal.commands, lambda: bool(terminal.store.sessions(1)))
+    turns = [terminal.run_line(task, terminal.load_pictures(typed), typed=typed)]
+    if _is_helper_waiting(terminal):
+        turns.insert(0, terminal.resume_turn())
     with stopping_on_signals(terminal.stop.set):
         try:
-            drive(turn, screen.show)
+            _run_turns(turns, terminal, screen)
             if schema and screen.has_answer:
                 _take_valid_answer(terminal, screen, schema)
         except UserError as problem:
@@ -63,6 +66,21 @@ def run_task(
         except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
             screen.fail(failures.log(error), "internal")
     return screen.finish(terminal.session)
+
+
+def _run_turns(turns: Sequence[Turn], terminal: MainTerminal, screen: PlainScreen) -> None:
+    """Run *turns* one after the other, until one is stopped; the answer is that of the last."""
+    for number, turn in enumerate(turns):
+        if number and terminal.stop.is_set():
+            return
+        if number:
+            screen.begin_again()
+        drive(turn, screen.show)
+
+
+def _is_helper_waiting(terminal: MainTerminal) -> bool:
+    """Return whether the session was left while a helper worked, and nobody needs to be asked."""
+    return terminal.has_open_turn and not terminal.history.asked_call_id
 
 
 def _take_valid_answer(terminal: MainTerminal, screen: PlainScreen, schema: AnswerSchema) -> None:

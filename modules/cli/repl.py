@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,9 @@ from modules.cli.input.keyboard import TypedAhead, no_echo
 from modules.cli.input.pending_lines import PendingLines
 from modules.cli.input.startup_questions import is_interactive
 from modules.cli.input.typeahead import TypeAheadListener
+from modules.cli.screen_settings import ScreenSettings
 from modules.mentions.feature import Mentions
+from modules.settings.feature import SettingsCommand
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.logger import FailureLog
@@ -33,14 +36,18 @@ from utils.system.interrupts import stopping_on_signals
 from utils.system.own_command import own_command
 from utils.system.streams import OutputLost
 from utils.text.clean import clean, visible
+from utils.waiting import EitherStop
 
 if TYPE_CHECKING:
+    from core.cards import DiffCard
     from modules.cli.input.plain_lines import PlainLines
-    from modules.cli.render.attention import Attention
     from modules.cli.render.screen import CliScreen
 
 EXIT_WORDS = ("exit", "quit")
-_WITH_CHOICE = frozenset(map(name_of, (Commands.resume, Commands.model, Commands.approve)))
+_WITH_CHOICE = frozenset(
+    name_of(one)
+    for one in (Commands.resume, Commands.model, Commands.approve, SettingsCommand.theme)
+)
 """The commands for which the person chooses from a list where they say nothing more."""
 
 
@@ -53,9 +60,8 @@ def run_repl(
     header: Sequence[Text] = (),
     start_options: Sequence[str] = ("--cli",),
     message: str | None = None,
-    has_vim_keys: bool = False,
     warm: Callable[[], None] = lambda: None,
-    attention: Attention | None = None,
+    settings: ScreenSettings,
     is_plain: bool = False,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
@@ -63,25 +69,23 @@ def run_repl(
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
     in full; *start_options* are the options that lead to this project again; *message* is said
     before any other; *warm* loads what the first task will need, in a thread, once the prompt is
-    there. At a real terminal *attention* calls for who waits elsewhere. One that *is_plain* is
-    written to from top to bottom: nothing there is drawn twice.
+    there. *settings* are those of the screen. One that *is_plain* is written to from top to bottom:
+    nothing there is drawn twice.
     """
     typed_ahead = TypedAhead()
-    attention = attention if is_interactive() else None
-    repl = Repl(terminal, translator, failures, typed_ahead, start_options, attention)
+    repl = Repl(terminal, translator, failures, typed_ahead, start_options, settings)
     try:
         if is_interactive() and is_plain:
-            with _title_kept(attention):
+            with _title_kept(settings):
                 return repl.run_plain(message, header, warm)
         if is_interactive():
             from modules.cli.render.greeting import greet
 
             terminal.offers_sessions = terminal.runs_shell_escapes = True
-            with no_echo(sys.stdin.fileno(), typed_ahead), _title_kept(attention):
+            with no_echo(sys.stdin.fileno(), typed_ahead), _title_kept(settings):
                 greet(terminal, translator, header)
                 lines = _lines_from_prompt(
-                    *(terminal, translator, history_file, typed_ahead, warm),
-                    has_vim_keys=has_vim_keys,
+                    *(terminal, translator, history_file, typed_ahead, warm, settings),
                 )
                 return repl.run(chain(repl.said(message), lines))
         return repl.run(chain(repl.said(message), _lines_from_stdin(translator)))
@@ -90,13 +94,13 @@ def run_repl(
 
 
 @contextmanager
-def _title_kept(attention: Attention | None) -> Iterator[None]:
-    """Have the terminal keep its title meanwhile, if *attention* sets another."""
-    sys.stdout.write(attention.begin() if attention else "")
+def _title_kept(settings: ScreenSettings) -> Iterator[None]:
+    """Have the terminal keep its title meanwhile, if *settings* have us set another."""
+    sys.stdout.write(settings.attention.begin() if settings.attention else "")
     try:
         yield
     finally:
-        sys.stdout.write(attention.end() if attention else "")
+        sys.stdout.write(settings.attention.end() if settings.attention else "")
 
 
 class _EndAtQuestion(Exception):
@@ -113,14 +117,14 @@ class Repl:
         failures: FailureLog,
         typed_ahead: TypedAhead,
         start_options: Sequence[str],
-        attention: Attention | None = None,
+        settings: ScreenSettings | None = None,
     ) -> None:
         self._terminal = terminal
         self._translator = translator
         self._failures = failures
         self._typed_ahead = typed_ahead
         self._start_options = start_options
-        self._attention = attention
+        self._settings = settings or ScreenSettings()
         self._queue = PendingLines(terminal)
         self._line = ""
         self._screen: CliScreen | None = None
@@ -193,24 +197,33 @@ class Repl:
         if name != name_of(UndoCommands.diff) or not is_interactive() or self._plain:
             return False
         undo = self._terminal.features.find(UndoCommands)
+
+        def diffs(*, is_whole: bool = False) -> Sequence[DiffCard]:
+            cards = undo.diffs(argument.strip(), is_whole=is_whole) if undo else ()
+            return map_strings(tuple(cards), self._terminal.redact)
+
         try:
-            cards = undo.diffs(argument.strip()) if undo else ()
+            cards = diffs()
         except (UserError, ToolError):
             return False
         if not cards:
             return False
-        self._make_screen().show_diffs(map_strings(tuple(cards), self._terminal.redact))
+        self._make_screen().show_diffs(cards, partial(diffs, is_whole=True))
         self._queue.sent(line)
         return True
 
     def _open_session(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
-        has_open_question = self._terminal.has_open_question and is_interactive()
+        has_open_turn = self._terminal.has_open_turn and is_interactive()
         if self._terminal.history.records:
-            self._show_conversation(is_open=has_open_question)
-        if has_open_question:
+            self._show_conversation(is_open=has_open_turn)
+        if has_open_turn:
             self._line = ""
             self._run_turn(self._terminal.resume_turn())
+        elif is_interactive() and (line := self._terminal.line_to_ask_again):
+            self._line = ""
+            self._make_screen().show_meanwhile(line)
+            self._run_turn(self._terminal.run_line(line))
         self._restore_queue()
 
     def _run_turn(self, turn: Turn) -> None:
@@ -326,7 +339,8 @@ class Repl:
     def _make_screen(self) -> CliScreen:
         if self._screen is None:
             self._screen = make_screen(
-                self._terminal, self._translator, self._typed_ahead, self._plain
+                *(self._terminal, self._translator, self._typed_ahead, self._settings),
+                self._plain,
             )
         return self._screen
 
@@ -336,11 +350,12 @@ class Repl:
         if isinstance(event, CommandAnswered | TurnStarted):
             self._queue.sent(self._line)
         screen = self._make_screen()
-        if self._attention:
-            screen.send(self._attention.before(event, self._typed_ahead.last_key_at))
+        attention = self._settings.attention if is_interactive() else None
+        if attention:
+            screen.send(attention.before(event, self._typed_ahead.last_key_at))
         reply = screen.show(event)
-        if self._attention and isinstance(event, ApprovalAsked):
-            self._attention.note_seen()
+        if attention and isinstance(event, ApprovalAsked):
+            attention.note_seen()
         if self._signal and reply is None and self._terminal.history.unanswered_calls:
             raise _EndAtQuestion
         return reply
@@ -361,29 +376,34 @@ def make_screen(
     terminal: MainTerminal,
     translator: Translator,
     typed_ahead: TypedAhead,
+    settings: ScreenSettings | None = None,
     plain: PlainLines | None = None,
 ) -> CliScreen:
     from modules.cli.input.approval_input import Approver, KeyboardApprover
-    from modules.cli.render.call_titles import CallTitles
+    from modules.cli.render.cards.call_titles import CallTitles
     from modules.cli.render.screen import CliScreen
     from modules.cli.render.theme import make_console
 
+    settings = settings or ScreenSettings()
     approver: Approver | None = None
     if plain:
         from modules.cli.input.plain_lines import LineApprover
 
-        approver = LineApprover(plain, terminal.stop)
+        approver = LineApprover(plain, EitherStop(terminal.stop, terminal.question.take_answers()))
     elif is_interactive():
-        approver = KeyboardApprover(sys.stdin.fileno(), terminal.stop, translator, typed_ahead)
+        ends = EitherStop(terminal.stop, terminal.question.take_answers())
+        approver = KeyboardApprover(sys.stdin.fileno(), ends, translator, typed_ahead)
     screen = CliScreen(
-        make_console(is_plain=plain is not None),
+        make_console(is_plain=plain is not None, colors=settings.colors),
         translator,
         CallTitles(terminal.tools.specs),
         approver=approver,
         has_show_all_key=plain is None and approver is not None,
         is_practice=lambda: terminal.is_practice,
         yuan=lambda: terminal.yuan_per_dollar,
+        settings=settings,
     )
+    typed_ahead.keys = lambda: settings.typed_keys
     typed_ahead.leave_screen, typed_ahead.show_all = screen.without_live_lines, screen.show_all
     return screen
 
@@ -405,8 +425,7 @@ def _lines_from_prompt(
     history_file: Path,
     typed_ahead: TypedAhead,
     warm: Callable[[], None],
-    *,
-    has_vim_keys: bool,
+    settings: ScreenSettings,
 ) -> Iterator[str]:
     """Yield what the person types until they leave."""
     from modules.cli.input.input_history import open_history
@@ -433,7 +452,7 @@ def _lines_from_prompt(
         open_history(history_file, terminal.redact),
         typed_ahead=typed_ahead,
         next_mode=lambda: terminal.run_concurrently(f"{name_of(Commands.approve)} next"),
-        has_vim_keys=has_vim_keys,
+        settings=settings,
         when_shown=in_background,
         cost_of=mentions.cost if mentions else lambda _: "",
     )
@@ -455,7 +474,7 @@ def _lines_from_prompt(
             if terminal.expand(text).strip() in _WITH_CHOICE:
                 from modules.cli.input.picked_line import picked_line
 
-                text = picked_line(terminal, translator, text) or ""
+                text = picked_line(terminal, translator, settings.colors, text) or ""
             yield text
     finally:
         if checks:

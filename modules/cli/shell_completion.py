@@ -30,7 +30,15 @@ def completion_script(shell: str, command: click.Command) -> str:
 
     complete = get_completion_class(shell)
     assert complete is not None, shell  # noqa: S101 - one of those in the table of subcommands
-    return complete(command, {}, COMMAND, VARIABLE).source()
+    script = complete(command, {}, COMMAND, VARIABLE).source()
+    return _with_values(script) if shell == "zsh" else script
+
+
+def _with_values(script: str) -> str:
+    """Return the *script* for zsh that keeps the `--option=` before what it completes."""
+    beginning = "    local -a response\n"
+    keeping = "    [[ $PREFIX == --*=* ]] && compset -P '*='\n"
+    return script.replace(beginning, f"{beginning}{keeping}").replace(" -U", ' -U -i "$IPREFIX"')
 
 
 def values_of(kind: str, suggest: Suggest) -> _Propose:

@@ -16,7 +16,7 @@ from core.tool_texts import NATIVE, protocol_named
 from modules.cli.input.keyboard import TypedAhead
 from modules.cli.input.startup_questions import is_interactive
 from modules.cli.print_mode import MARKS
-from modules.cli.render.plain_cards import card_text
+from modules.cli.render.cards.plain_cards import card_text
 from modules.cli.repl import EXIT_WORDS, make_screen
 from modules.tool_tester.cases import ToolCases, rerun
 from modules.tool_tester.tester import PendingRun, Place, ToolRun, ToolTester

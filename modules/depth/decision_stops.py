@@ -6,15 +6,20 @@ there is. Where nobody can be asked the task goes on, and says in the end where 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 
-from core.cards import Card, TableCard, TextCard
+from core.cards import TableCard, TextCard
 from core.conversation.messages import Context
-from core.events import CommandAnswered, Informed, PersonQuestion
+from core.conversation.result_texts import ROLLED_BACK_PREFIX
+from core.conversation.turn_progress import turn_end_of
+from core.events import CommandAnswered, EndReason, Informed, PersonQuestion
 from core.feature import Decided, EndDecision, Feature, SessionHandle
 from core.hooks import BindsToSession, DecidesFailures, ProposesCommands
 from core.tools import Outcome
-from utils.i18n import Phrase, UserError, phrase
+from utils.i18n import Phrase, Text, UserError, phrase
 
 CONTINUE, REVISE, ROLL_BACK = phrase("Continue"), phrase("Revise"), phrase("Roll back")
 RETRY, SKIP = phrase("Retry"), phrase("Skip")
@@ -31,6 +36,8 @@ _NOTE = (
     "they are translated). After a step that failed, and that you cannot mend, the choices are "
     '"Retry", "Skip", "Roll back".'
 )
+
+_DONE: tuple[EndReason, ...] = ("done",)
 
 
 def deep_note(ask: str) -> str:
@@ -57,7 +64,7 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
 
     def stop_at(self, question: PersonQuestion) -> PersonQuestion | None:
         """Return the stop that the model's *question* marks, None for any other question."""
-        if not self._is_deep():
+        if not self._turns():
             return None
         words = (str(choice).casefold() for choice in question.choices)
         offered = {_ALSO.get(word, word) for word in words}
@@ -80,7 +87,7 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         return Outcome(told, TextCard(question.text, shown))
 
     def failed_step(self, tool: str) -> EndDecision | None:
-        if not self._is_deep():
+        if not self._turns(("done", "stopped")):  # what is stopped may well be over
             return None
         question = PersonQuestion(phrase("The last step failed ({tool}).", tool=tool), FAILURE)
 
@@ -95,15 +102,21 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         said, self._said = self._said, []
         return said
 
-    def _is_deep(self) -> bool:
-        """Return whether the task at hand is told of stops; that stays so when it is resumed."""
+    def _turns(self, ends: Collection[EndReason] = _DONE) -> list[int]:
+        """Return the turns of the deep task at hand, the last first; none where it is not deep.
+
+        A turn before this one that did not end as one of *ends* was cut short, and goes on.
+        """
         history = self._session.history
-        for turn, record in reversed(history.records):
-            if turn != history.turn:
-                return False
-            if isinstance(record, Context) and record.text == self._note:
-                return True
-        return False
+        turns: list[int] = []
+        for turn, group in groupby(reversed(history.records), key=itemgetter(0)):
+            records = [record for _, record in group][::-1]
+            if turn != history.turn and turn_end_of(records) in ends:
+                break
+            turns.append(turn)
+            if any(isinstance(one, Context) and one.text == self._note for one in records):
+                return turns
+        return []
 
     def _go_on_unasked(self, question: PersonQuestion) -> Outcome:
         what = phrase("Would have asked: {question}", question=question.text)
@@ -114,19 +127,26 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         )
 
     def _roll_back(self) -> Outcome:
-        try:
-            answered = self._undo_turn(self._session.history.turn)
-        except UserError as problem:
-            text = f"The person wants this task rolled back. Nothing was: {problem.message}"
-            return Outcome(text, TextCard(ROLL_BACK, problem.message))
-        card: Card = answered.card or TextCard(ROLL_BACK)
-        if isinstance(card, TableCard) and isinstance(card.title, Phrase):
-            self._said.append(Informed(card.title))  # it tells how to bring all of it again
+        answered: list[CommandAnswered] = []
+        problem: Text = ""
+        for turn in self._turns():
+            try:
+                answered.append(self._undo_turn(turn))
+            except UserError as error:
+                problem = problem or error.message
+        if not answered:
+            text = f"The person wants this task rolled back. Nothing was: {problem}"
+            return Outcome(text, TextCard(ROLL_BACK, problem))
+        cards = [one.card for one in answered if isinstance(one.card, TableCard)]
+        titles = [one.title for one in cards if isinstance(one.title, Phrase)]
+        self._said += map(Informed, titles)  # each tells how to bring it again
         text = (
-            "The person rolled back what this task did to the files; what became of each is told "
+            f"{ROLLED_BACK_PREFIX} what this task did to the files; what became of each is told "
             "before your next reply. Do not do it again: say in short how things stand."
         )
-        return Outcome(text, card, changes=answered.changes)
+        rows = tuple(row for card in cards for row in card.rows)
+        card: TableCard | TextCard = replace(cards[0], rows=rows) if cards else TextCard(ROLL_BACK)
+        return Outcome(text, card, changes=tuple(c for one in answered for c in one.changes))
 
 
 _TOLD = {

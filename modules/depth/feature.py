@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from core.cards import Card, TableCard
 from core.conversation.messages import Assistant
-from core.conversation.transcript import is_turn_end
+from core.conversation.transcript import is_turn_end, turn_end_in
 from core.feature import Feature, Section, SessionHandle, command
 from core.hooks import (
     BindsToSession,
@@ -66,6 +66,12 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
         self._problem: Text | None = None
         self._cached: tuple[Stamp | None, PersonConfig | None] = (None, None)
 
+    def take_default(self, chosen: Depth | None) -> None:
+        """Go as deep as *chosen* where the session does not say itself, None: by the rules."""
+        self._set = chosen
+        if not self._is_kept:
+            self._chosen = chosen
+
     def bind(self, session_handle: SessionHandle) -> None:
         self._session = session_handle
 
@@ -104,7 +110,8 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
         history = self._session.history
         last = history.records[-1][0] if history.records else 0
         records = [one for _, one in takewhile(lambda r: r[0] == last, reversed(history.records))]
-        if any(map(is_turn_end, records)) or self._has_open_work():
+        ends = (turn_end_in(one) for one in records if is_turn_end(one))
+        if any(end.why != "done" for end in ends) or self._has_open_work():
             return True
         said = next((one.text for one in records if isinstance(one, Assistant) and one.text), "")
         return leaves_open(said)
@@ -199,6 +206,11 @@ class TaskDepth(Feature, RoutesTasks, ProvidesContext, ProvidesStatus, KeepsStat
         label = DEPTH_LABELS[self._last.depth]
         if not self._last.rule:
             return label
+        if self._last.words:
+            words = ", ".join(self._last.words)
+            return phrase(
+                "{depth} ({rule}: {words})", depth=label, rule=self._last.rule, words=words
+            )
         return phrase("{depth} ({rule})", depth=label, rule=self._last.rule)
 
     def context(self) -> Iterable[Section]:

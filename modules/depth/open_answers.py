@@ -25,4 +25,4 @@ _LEAVES_OPEN = HintedPattern(
 
 def leaves_open(answer: str) -> bool:
     """Return whether *answer* asks, offers, lists or announces something: "ok" may mean that."""
-    return _LEAVES_OPEN.is_in(answer[-_MAX_ANSWER:])
+    return bool(answer) and _LEAVES_OPEN.is_in(answer[-_MAX_ANSWER:])

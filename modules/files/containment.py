@@ -11,6 +11,7 @@ import copy
 import errno
 import os
 import stat
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -81,6 +82,8 @@ class ConfinedFolder:
         self, root: Path, *, hidden: Iterable[Path] = (), own_paths: Iterable[str] = ()
     ) -> None:
         self.descriptor = os.open(root, _FOLDER_FLAGS)
+        self._close = weakref.finalize(self, os.close, self.descriptor)
+        self._lender: Self | None = None  # whose descriptor it is, if another's
         self.own_paths = tuple(own_paths)
         self._root_paths = {str(path).rstrip("/") for path in (root.absolute(), root.resolve())}
         self.hidden = [name for path in hidden if (name := self._relative(path))]
@@ -94,11 +97,13 @@ class ConfinedFolder:
         These themselves can be neither made nor moved nor deleted even so.
         """
         other = copy.copy(self)
+        other._lender = self
         other._protects_git = False
         return other
 
     def close(self) -> None:
-        os.close(self.descriptor)
+        """Close the folder, once; it is closed as well when nobody has this object any more."""
+        self._close()
 
     def is_hidden(self, path: str) -> bool:
         """Return whether *path* is in a hidden folder, by its name."""
@@ -261,7 +266,7 @@ class ConfinedFolder:
             return target
         open_fds.append(folder)
         status = self._refuse_hidden(os.fstat(folder))
-        if writing and self._protects_git and identity_of(status) == self._git_identity():
+        if writing and self._protects_git and self._is_git(folder):
             raise ProtectedPath
         if writing and self.own_paths and identity_of(status) in self._identities(self.own_paths):
             raise ProtectedPath
@@ -347,6 +352,10 @@ class ConfinedFolder:
                 )
         return identities
 
+    def _is_git(self, folder: int) -> bool:
+        """Return whether *folder* is a repository, whatever its name, or what lies at `.git`."""
+        return identity_of(os.fstat(folder)) == self._git_identity() or is_repository(folder)
+
     def _git_identity(self) -> tuple[int, int] | None:
         with suppress(OSError):
             return identity_of(os.stat(".git", dir_fd=self.descriptor, follow_symlinks=False))
@@ -382,6 +391,18 @@ def link_target(folder: int, name: str) -> str | None:
         if error.errno == errno.EINVAL:
             return None
         raise
+
+
+def is_repository(folder: int, path: str = "") -> bool:
+    """Return whether git takes *path* in *folder* for a repository, whatever its name."""
+    try:
+        kinds = [
+            stat.S_IFMT(os.stat(os.path.join(path, name), dir_fd=folder).st_mode)  # noqa: PTH118
+            for name in ("HEAD", "objects", "refs")
+        ]
+    except OSError:
+        return False
+    return kinds == [stat.S_IFREG, stat.S_IFDIR, stat.S_IFDIR]
 
 
 def identity_of(status: os.stat_result) -> tuple[int, int]:

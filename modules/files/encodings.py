@@ -10,7 +10,8 @@ For these charset-normalizer was left out: it is made for long texts in a hundre
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from utils.frozen import frozen
 
 _SAMPLE_LENGTH = 1_000
 _LIKELY = 0.35
@@ -31,7 +32,8 @@ _KOREAN = "이다는을가의에하고지한도로은를기사대서나리자인
 _MARKS = frozenset("，。、：；！？（）「」『』《》“”‘’—…　【】・ー〜")
 
 
-class Language(NamedTuple):
+@frozen
+class Language:
     """An encoding; *common* characters count whole, those with a lead byte in *common_lead_bytes*
     half."""
 
@@ -117,7 +119,7 @@ _SIGNS = b"\x80\x85\x91\x92\x93\x94\x95\x96\x97\xa0\xa3\xa7\xa9\xab\xb0\xb1\xb2\
 
 
 _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœµªº")
-_MISPLACED_SIGNS = re.compile(
+_MISPLACED_SIGNS = (
     r"[^\W\d_][¡-¶¸-¿×÷][^\W\d_]|(?<![^\W\d_])[¤¦¨¬®¯±-´¶¸¹»-¾×][^\W\d_]|[^\W\d_][¡-©¬¯±¶¸¼-¿×÷]"
 )
 """Signs next to letters, where only other letters could stand."""
@@ -136,7 +138,7 @@ def _guess_latin(data: bytes) -> str | None:
 
 def _is_western(text: str) -> bool:
     letters = {char for char in text if char > "\x7f" and char.isalpha()}
-    return letters <= _WESTERN and not _MISPLACED_SIGNS.search(text)
+    return letters <= _WESTERN and not re.search(_MISPLACED_SIGNS, text)
 
 
 def _may_be_latin(data: bytes) -> bool:

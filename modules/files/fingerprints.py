@@ -7,10 +7,10 @@ import os
 import stat
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from core.tools import ToolError
 from modules.files.project import Project
+from utils.frozen import frozen
 
 Stat = os.stat_result
 
@@ -21,7 +21,7 @@ _MAX_FILES = 20_000
 _CLOCK_TOLERANCE = 0.05  # seconds that a file system's clock may lag behind ours
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fingerprint:
     """Fingerprint of a file when last seen; *modified* in nanoseconds since the epoch.
 

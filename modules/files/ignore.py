@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from modules.files.containment import (
     ConfinedFolder,
@@ -19,6 +18,7 @@ from modules.files.containment import (
     ProtectedPath,
     SymlinkInPath,
 )
+from utils.frozen import frozen
 from utils.text.globs import without_backtracking
 
 _GIT_SECONDS = 10.0
@@ -126,7 +126,8 @@ def _parse_listing(records: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(files - deleted), list(repositories - deleted)
 
 
-class _Rule(NamedTuple):
+@frozen
+class _Rule:
     """A line of a .gitignore; one that ends in "/**" is *only_below* the folder it names."""
 
     expression: re.Pattern[str]
@@ -164,7 +165,8 @@ class _Kernel:
         return is_folder
 
 
-class _Rules(NamedTuple):
+@frozen
+class _Rules:
     """The rules of one folder, the last first; *base* is the length of its path with a "/"."""
 
     base: int
@@ -223,7 +225,8 @@ def _walk(folder_root: ConfinedFolder, root: Path, path: str) -> Iterator[str]:
                 pending.append((name, rules))
 
 
-class NearFiles(NamedTuple):
+@frozen
+class NearFiles:
     """Files by folder, those nearest to the top first: (name, mtime in nanoseconds) of each.
 
     *is_all* tells whether that is all there is; of *cut_folder* only a part was looked at.

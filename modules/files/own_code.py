@@ -15,8 +15,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
+from utils.frozen import frozen
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 
@@ -30,7 +31,8 @@ _LIBRARY_NAME = re.compile(r"site-packages|dist-packages|lib-dynload|python3\.\d
 _MAX_LINKS = 40
 
 
-class OwnCode(NamedTuple):
+@frozen
+class OwnCode:
     """Parts of our code in a project, by paths in it: *paths*, of which none lies in another, and
     the *links* that lead there and lie in none of them. They may not be there yet.
     """

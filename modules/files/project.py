@@ -22,6 +22,7 @@ from modules.files.containment import (
     OutsideFolder,
     ProtectedPath,
     SymlinkInPath,
+    is_repository,
 )
 from modules.files.editing.long_text import (
     MAX_BYTES,
@@ -36,7 +37,7 @@ from modules.files.own_code import OwnCode
 from modules.files.writable import MAX_NEW_FOLDERS, TooManyFolders, WritableFolder
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
-from utils.text.git_names import is_git_name
+from utils.text.git_names import is_git_name, is_in_git
 
 __all__ = ["ContentChanged", "DirectoryItem", "MissingPath", "Project"]
 
@@ -169,6 +170,16 @@ class Project:
     def is_git_path(self, path: str) -> bool:
         """Return whether *path* is in a folder of git's, by its name."""
         return any(is_git_name(part) for part in path.split("/"))
+
+    def is_in_repository(self, path: str) -> bool:
+        """Return whether *path* is a repository of git's, whatever its name, or in one."""
+        if is_in_git(path):
+            return True
+        with self._folder.open_folder("") as root:
+            parts = path.split("/")
+            return any(
+                is_repository(root, "/".join(parts[:count])) for count in range(len(parts) + 1)
+            )
 
     def with_git_writable(self) -> Project:
         """Return the same folder for a call that the person let write to git's own files."""

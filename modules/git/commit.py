@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from core.cards import Card, TextCard
 from core.feature import Feature
@@ -20,6 +20,7 @@ from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, Tool, ToolError, tool
 from modules.secrets.env_files import is_env_name
+from utils.frozen import frozen
 from utils.i18n import Phrase, Text, join_lines, phrase
 from utils.text.clean import clean, visible
 from utils.text.lines import first_names
@@ -43,7 +44,8 @@ class PublishesSecrets(ToolError):
     """A commit would publish secrets, and nobody said that it may."""
 
 
-class StagedCommit(NamedTuple):
+@frozen
+class StagedCommit:
     """A commit of *changes*, ready to be made with *message*; *remarks* are for people."""
 
     changes: Staging
@@ -87,6 +89,10 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
             message, hook_remarks = self._run_hooks(staged_changes, message)
             text = staged_changes.commit(message)
             remarks = [*hook_remarks, *_remarks(staged_changes)]
+        if not self._is_held():
+            remarks.append(
+                phrase("Undo leaves this commit, for checkpoints do not hold its repository.")
+            )
         message_lines = "\n".join(("Committed.", text, *map(str, remarks)))
         return Outcome(message_lines, TextCard(phrase("Committed"), join_lines(text, *remarks)))
 
@@ -185,13 +191,16 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         if names := self._paths_with_secrets(arguments.get("paths") or ()):
             reason = phrase("It would publish the secrets in {names}.", names=", ".join(names))
             return AlwaysAskReason(reason.template, reason.values)
+        if self._is_held():
+            return None
+        return phrase("It writes to a repository that checkpoints do not hold.")
+
+    def _is_held(self) -> bool:
+        """Return whether undo holds the repository."""
         from modules.files.git.linked_tree import linked_tree  # with git, for commits only
 
-        if (self._project.root / ".git").is_dir() or linked_tree(self._project.root):
-            return None  # undo holds it
-        return phrase(
-            "It writes to a repository outside of the project, which checkpoints do not hold."
-        )
+        root = self._project.root
+        return (root / ".git").is_dir() or linked_tree(root) is not None
 
     def _paths_with_secrets(self, paths: Sequence[str]) -> list[str]:
         """Return those of *paths*, files that are named themselves, that may hold secrets."""

@@ -27,6 +27,7 @@ from modules.files.git_remotes.branches import (
     current_branch,
     fast_forward,
 )
+from modules.files.git_remotes.config_file import write_config
 from modules.files.git_remotes.lfs_contents import (
     PointerFile,
     check_out,
@@ -36,10 +37,10 @@ from modules.files.git_remotes.lfs_contents import (
 from modules.files.git_remotes.person_environment import PersonEnvironment
 from modules.files.git_remotes.remote_address import RemoteAddress, network_address, remote_address
 from modules.files.git_remotes.remote_transport import Ref, Transport
-from modules.files.git_remotes.upstreams import has_upstream, write_upstreams
+from modules.files.git_remotes.upstreams import has_upstream, upstream_changes
 from modules.files.project import Project
 from modules.git.remote_lfs import PushedContents, bring_contents, planned_contents, send_contents
-from utils.i18n import Text, join_lines, phrase
+from utils.i18n import Phrase, Text, join_lines, phrase
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
 
@@ -54,11 +55,14 @@ _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv")
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """Contents of a push: *commits*, a line each, and *secrets* in them by file."""
+    """Contents of a push of the branch or tag *name*: *commits*, a line each, and *secrets* in them
+    by file.
+    """
 
     address: RemoteAddress
-    branch: str
+    name: str
     object_id: str
+    is_tag: bool
     commits: list[str]
     changes: str
     secrets: Secrets
@@ -85,7 +89,7 @@ class RemoteOperations:
         self._guard = guard
         self._running_jobs = running_jobs
         self._shown: tuple[str, str] | None = None
-        """The branch and the commit that the person was asked about last."""
+        """The branch or tag, and its object, that the person was asked about last."""
 
     def intent(self, given: Mapping[str, Any]) -> Text:
         """Return what a call with *given* would do. Raises `ToolError`."""
@@ -99,7 +103,7 @@ class RemoteOperations:
                 address = remote_address(git, remote)
                 return phrase("From {address}", address=address.shown)
             push = self._planned_push(git, remote, given.get("branch"))
-            self._shown = (push.branch, push.object_id)
+            self._shown = (push.name, push.object_id)
             return _push_text(push)
 
     def run(
@@ -150,21 +154,24 @@ class RemoteOperations:
         with self._runs() as git:
             push = self._planned_push(git, remote, branch)
             shown, self._shown = self._shown, None
-            if shown and shown[0] == push.branch and shown[1] != push.object_id:
+            if shown and shown[0] == push.name and shown[1] != push.object_id:
                 raise ToolError(phrase("The branch was moved since it was shown; push again."))
             transport = self._transport(git)
             sent = send_contents(git, transport, push.address.url, push.contents)
-            transport.push(push.address.url, push.object_id, push.branch)
-            name = f"refs/remotes/{remote}/{push.branch}"
-            transport.update([Ref(name, transport.refs.get(name, ""), push.object_id)])
+            kind = "tags" if push.is_tag else "heads"
+            transport.push(push.address.url, push.object_id, f"refs/{kind}/{push.name}")
             told: Text = phrase(
                 "Pushed {commit} to {address} as {branch}.",
                 commit=push.object_id[:10],
                 address=push.address.shown,
-                branch=push.branch,
+                branch=push.name,
             )
             told = join_lines(told, *sent)
-            if not _follow_pushed(git, remote, push.branch):
+            if push.is_tag:
+                return told
+            name = f"refs/remotes/{remote}/{push.name}"
+            transport.update([Ref(name, transport.refs.get(name, ""), push.object_id)])
+            if not _follow_pushed(git, remote, push.name):
                 return told
             return join_lines(told, phrase("It follows that branch from now on."))
 
@@ -172,20 +179,21 @@ class RemoteOperations:
         address = remote_address(git, remote, is_push=True)
         name = checked_branch(branch or current_branch(git))
         object_id = commit_of(git, f"refs/heads/{name}")
-        if not object_id:
-            raise ToolError(phrase("There is no branch {name!r} with a commit here.", name=name))
+        if is_tag := not object_id:
+            object_id = _tag_of(git, name)
         known = ("--not", f"--remotes={remote}") if address.is_followed else ()
         span = (object_id, *known)
         log = git.run("log", "--format=%h %s", "--no-show-signature", "--no-color", *span,
                       "--")  # fmt: skip
         commits = clean(log.decode(errors="replace")).splitlines()
-        if known and commit_of(git, f"refs/remotes/{remote}/{name}") == object_id:
+        followed = f"refs/remotes/{remote}/{name}"
+        if known and not is_tag and commit_of(git, followed) == object_id:
             raise ToolError(phrase("There is nothing to push: {name} is there already.", name=name))
         changes = _changed_files(git, span, object_id)
         secrets, unscanned = secrets_in_commits(git, span, self._names_in)
         contents = planned_contents(git, span, self._names_in)
         return Push(
-            *(address, name, object_id, commits, changes),
+            *(address, name, object_id, is_tag, commits, changes),
             {**secrets, **contents.secrets},
             unscanned + contents.unscanned,
             contents,
@@ -262,6 +270,14 @@ class RemoteOperations:
         return Transport(git, git.scratch / "transport", self._person.without(self._project.root))
 
 
+def _tag_of(git: GitRuns, name: str) -> str:
+    """Return the object of the tag *name*. Raises `ToolError` if there is none of a commit."""
+    tag = f"refs/tags/{name}"
+    if not commit_of(git, tag):
+        raise ToolError(phrase("There is no branch or tag {name!r} with a commit here.", name=name))
+    return git.run("rev-parse", "--verify", tag).decode().strip()
+
+
 def _upstream(git: GitRuns, remote: str) -> str:
     """Return the ref of *remote* for the branch that is checked out, "HEAD" on none."""
     named = git.split_output("symbolic-ref", "--quiet", "HEAD", may_fail=True, end=b"\n")
@@ -292,7 +308,7 @@ def _follow_pushed(git: GitRuns, remote: str, branch: str) -> bool:
     try:
         if config.is_symlink() or has_upstream(git.git, config, branch):
             return False
-        write_upstreams(git.git, config, {branch: (remote, f"refs/heads/{branch}")})
+        write_config(git.git, config, upstream_changes(branch, (remote, f"refs/heads/{branch}")))
     except OSError:  # it is pushed all the same
         return False
     return True
@@ -309,18 +325,7 @@ def _changed_files(git: GitRuns, span: Sequence[str], object_id: str) -> str:
 
 
 def _push_text(push: Push) -> Text:
-    address, branch, count = push.address.shown, push.branch, len(push.commits)
-    heading = (
-        phrase("To {address}, branch {branch}: 1 commit", address=address, branch=branch)
-        if count == 1
-        else phrase(
-            "To {address}, branch {branch}: {count} commits",
-            address=address,
-            branch=branch,
-            count=count,
-        )
-    )
-    parts: list[Text] = [heading]
+    parts: list[Text] = [_heading(push)]
     if push.secrets:
         secrets = format_secrets(push.secrets)
         parts.append(phrase("It publishes secrets: {secrets}", secrets=secrets))
@@ -333,3 +338,25 @@ def _push_text(push: Push) -> Text:
         "\n".join(["", *shown, *(["", push.changes] if push.changes else [])])[:_MAX_SHOWN]
     )
     return join_lines(*parts)
+
+
+def _heading(push: Push) -> Phrase:
+    address, name, count = push.address.shown, push.name, len(push.commits)
+    if push.is_tag:
+        return (
+            phrase("To {address}, tag {tag}: 1 commit", address=address, tag=name)
+            if count == 1
+            else phrase(
+                "To {address}, tag {tag}: {count} commits", address=address, tag=name, count=count
+            )
+        )
+    return (
+        phrase("To {address}, branch {branch}: 1 commit", address=address, branch=name)
+        if count == 1
+        else phrase(
+            "To {address}, branch {branch}: {count} commits",
+            address=address,
+            branch=name,
+            count=count,
+        )
+    )

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.tools import ToolError
+from modules.checks.finding import found_checks
 from modules.files.project import Project
 from utils.text.clean import visible
 
@@ -47,7 +48,6 @@ _BY_FILE = {
     "noxfile.py": ("nox",),
     "mix.exs": ("mix test",),
     "Package.swift": ("swift build", "swift test"),
-    "pytest.ini": ("python -m pytest",),
 }
 
 
@@ -114,14 +114,23 @@ def _python_commands(project: Project, names: set[str], files: Iterable[str]) ->
         tools = found if isinstance(found, dict) else {}
     prefix = "uv run " if "uv.lock" in names else "poetry run " if "poetry.lock" in names else ""
     if "requirements.txt" in names and not prefix:
-        yield "python -m pip install -r requirements.txt"
-    if "pytest" in tools or any(re.search(r"(^|/)(test_\w+|conftest)\.py$", f) for f in files):
-        yield f"{prefix}python -m pytest" if not prefix else f"{prefix}pytest"
+        yield "python3 -m pip install -r requirements.txt"
+    if tests := _python_tests(project, files):
+        yield f"{prefix}pytest" if prefix and "pytest" in tests else tests
     if "ruff" in tools or "ruff.toml" in names:
         yield f"{prefix}ruff check ."
         yield f"{prefix}ruff format ."
     if "mypy" in tools or "mypy.ini" in names:
         yield f"{prefix}mypy ."
+
+
+def _python_tests(project: Project, files: Iterable[str]) -> str:
+    """Return the command that a receipt would rest on, else pytest where there are test files."""
+    for check in found_checks(project):
+        if check.startswith("python3 -m"):
+            return check.removesuffix(" -q")
+    is_tested = any(re.search(r"(^|/)(test_\w+|conftest)\.py$", path) for path in files)
+    return "python3 -m pytest" if is_tested else ""
 
 
 def _ci_commands(project: Project, files: Iterable[str]) -> Iterator[str]:

@@ -74,6 +74,7 @@ class Instructions(
         self._judge = Judge(project.root, consents, running)
         self._focused = focused
         self._is_after_call = False
+        self._before_call: frozenset[str] = frozenset()  # digests of what was there
         self._session_handle: SessionHandle | None = None
         self._files: list[Judged] = []
         self._opened_paths: dict[str, str] = {}
@@ -95,18 +96,22 @@ class Instructions(
 
     def before_call(self, call_id: str, turn: int) -> None:  # noqa: ARG002
         self._is_after_call = False
+        self._before_call = frozenset(file.digest for file in self._found())
 
     def after_call(self, call_id: str, turn: int) -> None:  # noqa: ARG002
         """Look at what counts, whatever the changes will name: a folder that moved, or a link,
         brings a file along, and of too many changes none is named."""
         self._is_after_call = True
-        self._judge.note_written(filter(None, map(self._reader.file_for, self._folders())))
+        new = [file for file in self._found() if file.digest not in self._before_call]
+        self._judge.note_written(new)
 
     def before_request(self) -> None:
         self._judge.begin()
-        found = (self._reader.file_for(folder) for folder in self._folders())
-        files = [file for file in found if file and (file.problem or file.text.strip())]
+        files = [file for file in self._found() if file.problem or file.text.strip()]
         self._files = [self._judge.judged(file) for file in files[:_MAX_FILES]]
+
+    def _found(self) -> Iterable[InstructionFile]:
+        return filter(None, map(self._reader.file_for, self._folders()))
 
     def context(self) -> Iterable[Section]:
         sections = [Section("instructions", self._own_instructions())]

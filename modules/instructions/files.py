@@ -6,10 +6,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import replace
 
 from core.tools import ToolError
 from modules.files.project import Project
+from utils.frozen import frozen
 from utils.i18n import Text
 from utils.text.clean import visible, visible_text
 from utils.text.line_diff import text_diff
@@ -25,7 +26,8 @@ _FENCE = "> "
 Stamp = tuple[int, int, int, int]
 
 
-class InstructionFile(NamedTuple):
+@frozen
+class InstructionFile:
     """The instructions in *path* for *folder*, "" being the project; *owner* is the file's user.
 
     *text* is what they say, with nothing in it that a reader would not see. Where they cannot be
@@ -147,7 +149,7 @@ class InstructionReader:
             text = self._project.decode_text(file.path, data).text
         except ToolError as error:
             return InstructionFile(file.path, file.folder, problem=error.message)
-        return file._replace(text=visible_text(text).strip("\n"), data=data)
+        return replace(file, text=visible_text(text).strip("\n"), data=data)
 
 
 def folders_to(path: str, is_folder: Callable[[str], bool] = lambda _: False) -> Iterable[str]:

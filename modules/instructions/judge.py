@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from core.feature import Answer
 from modules.instructions.consent import Consents
 from modules.instructions.files import InstructionFile
+from utils.frozen import frozen
 from utils.i18n import Phrase, Text, phrase
 
 Verdict = Literal["told", "refused", "unanswered", "ask", "written", "unreadable"]
 
 
-class Judged(NamedTuple):
+@frozen
+class Judged:
     """A file of instructions, what becomes of it, and why where that is to be said."""
 
     file: InstructionFile

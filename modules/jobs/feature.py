@@ -32,7 +32,9 @@ from modules.jobs.job_text import (
     count_for_person,
     line_for_model,
     names_of,
+    notes_for_person,
     row_for_person,
+    row_of_gone,
     shown_command,
     state_for_model,
     state_for_person,
@@ -109,7 +111,9 @@ class Jobs(
         self._lock = threading.Lock()
         self._jobs: dict[int, BackgroundJob] = {}
         self._last_number = 0
-        self._lost: list[tuple[int, str]] = []
+        self._lost: list[tuple[int, str, bool]] = []
+        """Jobs that ended with another Onefold, untold so far, and whether each had a terminal."""
+        self._gone: dict[int, str] = {}  # those too that were told
         self._call_id = ""
         self._answer_to_input = ""  # what a program wrote when something was typed last
         self._news = JobNews(_SECTION)
@@ -179,7 +183,8 @@ class Jobs(
     ) -> RunningTool:
         """See to background jobs; output is what came since last asked."""
         if operation == "list":
-            listed = "\n".join(map(line_for_model, self._known()))
+            gone = (_gone(number, command) for number, command in self._gone.items())
+            listed = "\n".join([*map(str, gone), *map(line_for_model, self._known())])
             return Outcome(listed or "There are no jobs.", self._table())
         one = self._find(job)
         if one.terminal:
@@ -312,6 +317,10 @@ class Jobs(
             self._jobs.pop(number).close()
 
     def _find(self, number: int) -> BackgroundJob:
+        if number in self._gone:
+            raise ToolError(
+                f"{_gone(number, self._gone[number])}. Its output is gone.", "not_found"
+            )
         if number not in self._jobs:
             known = names_of([job.number for job in self._known()])
             hint = f" Known: {known}." if known else ""
@@ -345,6 +354,9 @@ class Jobs(
             self.tell_person(
                 phrase("{state}: {command}", state=state_for_person(job), command=command)
             )
+        if change == "end":
+            for note in notes_for_person(job):
+                self.tell_person(note)
         self._news.refresh()
 
     def watch(self, on_change: Callable[[BackgroundJob, JobChange], None]) -> None:
@@ -418,6 +430,8 @@ class Jobs(
 
     def _numbered(self, word: str) -> BackgroundJob:
         number = parse_number(word)
+        if number in self._gone:
+            raise UserError(_gone(number, self._gone[number]))
         if number is None or number not in self._jobs:
             raise UserError(phrase("No job {n}; /jobs lists them.", n=word))
         return self._jobs[number]
@@ -430,10 +444,12 @@ class Jobs(
         return self._table(jobs)
 
     def _table(self, jobs: Sequence[BackgroundJob] | None = None) -> Card:
-        jobs = self._known() if jobs is None else jobs
-        if not jobs:
-            return TextCard(phrase("No background jobs."))
         rows: list[tuple[Text, ...]] = []
+        if jobs is None:
+            jobs = self._known()
+            rows = [row_of_gone(number, command) for number, command in self._gone.items()]
+        if not jobs and not rows:
+            return TextCard(phrase("No background jobs."))
         for job in jobs:
             rows.append(row_for_person(job))
             rows += [("", hint, "", "", "") for hint in self.hints_on(job)]
@@ -452,12 +468,13 @@ class Jobs(
 
     def on_turn_start(self) -> None:
         """Tell of the jobs that ended with the Onefold that ran them."""
-        for number, lost in self._lost:
-            what = phrase(
-                "job {n} ended with the Onefold that ran it: {command}",
-                n=number,
-                command=shown_command(lost),
-            )
+        for number, lost, had_terminal in self._lost:
+            what = _gone(number, lost)
+            if had_terminal:  # the others cannot write to the repository
+                what = phrase(
+                    "{what}. If Onefold was killed, what git did in its terminal was not kept.",
+                    what=what,
+                )
             self._news.tell_model(number, str(what))
             self._news.tell_person_later(what)
         self._lost = []
@@ -474,14 +491,16 @@ class Jobs(
             )
 
     def on_session_changed(self, session: str) -> None:  # noqa: ARG002 - whichever it is
-        self.close()
-        self._jobs, self._last_number, self._lost = {}, 0, []
+        notes = self._end_all()
+        self._jobs, self._last_number, self._lost, self._gone = {}, 0, [], {}
         self._news.clear()
+        for note in notes:
+            self.tell_person(note)
 
     def state(self) -> dict[str, Any]:
         if not self._last_number:
             return {}
-        running = [[job.number, job.command] for job in self._running()]
+        running = [(job.number, job.command, job.terminal is not None) for job in self._running()]
         kept = {"last": self._last_number, "running": [*self._lost, *running]}
         return {_SECTION: kept | {"notice": self._news.notice}}
 
@@ -489,7 +508,9 @@ class Jobs(
         kept = state.get(_SECTION, {})
         self._last_number = kept.get("last", 0)
         self._news.notice = kept.get("notice", "")
-        self._lost = [(number, command) for number, command in kept.get("running", [])]
+        lost = kept.get("running", [])  # of older versions without its last part
+        self._lost = [(number, command, any(rest)) for number, command, *rest in lost]
+        self._gone = {number: command for number, command, _ in self._lost}
 
     def on_rewind(self, state: dict[str, Any]) -> None:  # noqa: ARG002 - processes do not go back
         """Tell the model of what runs, which it may not know any more."""
@@ -497,9 +518,23 @@ class Jobs(
         self._news.replace_for_model((job.number, line_for_model(job)) for job in running)
 
     def close(self) -> None:
+        self._end_all()
+
+    def _end_all(self) -> list[Phrase]:
+        """End all jobs; return what the person is to be told of those that ran till now."""
+        running = self._running()
         jobs, self._jobs = self._known(), {}
         for job in jobs:
             job.close()
+        return [note for job in running for note in notes_for_person(job)]
+
+
+def _gone(number: int, command: str) -> Phrase:
+    return phrase(
+        "job {n} ended with the Onefold that ran it: {command}",
+        n=number,
+        command=shown_command(command),
+    )
 
 
 def _collected(

@@ -55,6 +55,12 @@ def state_for_person(job: BackgroundJob) -> Phrase:
     return phrase("job {n} ended: {how}", n=job.number, how=ending)
 
 
+def notes_for_person(job: BackgroundJob) -> list[Phrase]:
+    """Return what there is to say of what *job* did, such as that its commits were not kept."""
+    notes = job.result.notes if job.result else ()
+    return [phrase("job {n}: {note}", n=job.number, note=note) for note in notes]
+
+
 COLUMNS = (phrase("No."), phrase("Command"), phrase("State"), phrase("Since"), phrase("Port"))
 """Headings of the rows for people."""
 
@@ -65,6 +71,11 @@ def row_for_person(job: BackgroundJob) -> tuple[Text, ...]:
     since = hour if day == time.strftime("%Y-%m-%d") else f"{day} {hour}"
     command = shown_command(job.command)
     return str(job.number), command, _short_state(job), since, _join(job.ports)
+
+
+def row_of_gone(number: int, command: str) -> tuple[Text, ...]:
+    """Return the cells below `COLUMNS` of a job that an Onefold ran which is gone."""
+    return str(number), shown_command(command), phrase("ended with the Onefold that ran it"), "", ""
 
 
 def _short_state(job: BackgroundJob) -> Text:

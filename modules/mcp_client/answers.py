@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_PICTURES = 8
 """Pictures of one answer that are kept."""
+_MAX_SHOWN = 4_000  # characters of an answer on its card
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +115,7 @@ def fenced_prompt(server: str, name: str, text: str) -> str:
     )
 
 
-def joined(texts: Iterable[str]) -> str:
-    return "\n".join(filter(None, texts))
+def card_text(text: str) -> str:
+    """Return the beginning of *text* as a card shows it."""
+    shown = clean(text)
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"

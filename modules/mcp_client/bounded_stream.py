@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 
-from modules.mcp_client.program import MAX_CALL_BYTES, weight
+from modules.mcp_client.bounds import MAX_CALL_BYTES, weight
 
 _LINE_BYTES = 200  # that a line of an answer counts for: a message has three
 

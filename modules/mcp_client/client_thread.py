@@ -22,46 +22,59 @@ class ClientThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._submitted: set[Future[Any]] = set()
 
     def submit(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Run *coroutine* there; cancelling what is returned cancels it."""
         import asyncio
 
-        return asyncio.run_coroutine_threadsafe(coroutine, self._running_loop())
+        with self._lock:
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._running_loop())
+            self._submitted.add(future)
+        future.add_done_callback(self._forget)
+        return future
+
+    def _forget(self, future: Future[Any]) -> None:
+        with self._lock:
+            self._submitted.discard(future)
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop; the lock is held."""
         import asyncio
 
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="mcp-client", daemon=True
-                )
-                self._thread.start()
-            return self._loop
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name="mcp-client", daemon=True
+            )
+            self._thread.start()
+        return self._loop
 
     def close(self) -> None:
-        """Cancel what still runs there, and end the loop and the thread."""
+        """Cancel what was submitted and still runs, and end the loop and the thread.
+
+        What that began ends with it, as its own groups say: a task that is cancelled from outside
+        before its first step leaves the coroutine that anyio wrapped in it for ever unawaited.
+        """
         with self._lock:
             loop, thread, self._loop = self._loop, self._thread, None
+            submitted = list(self._submitted)
         if loop is None or thread is None:
             return
         import asyncio
 
+        for future in submitted:
+            future.cancel()
         with suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(_END_SECONDS)
+            asyncio.run_coroutine_threadsafe(_all_ended(), loop).result(_END_SECONDS)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_END_SECONDS)
         if not thread.is_alive():
             loop.close()
 
 
-async def _cancel_all() -> None:
+async def _all_ended() -> None:
     import asyncio
 
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in tasks:
-        task.cancel()
-    if tasks:
+    if tasks := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(tasks, timeout=_END_SECONDS / 2)

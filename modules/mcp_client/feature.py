@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from core.cards import Card, Change, TableCard, TextCard
+from core.cards import Card, TextCard
 from core.feature import (
     Answer,
     Feature,
@@ -35,7 +34,7 @@ from core.hooks import (
     RecordsCalls,
     RestsAfterTurns,
 )
-from core.tools import Outcome, RunningTool, Tool, ToolError, run_to_end
+from core.tools import Tool, ToolError
 from modules.checkpoints.undo.background_ids import IN_BACKGROUND
 from modules.files.project import Project
 from modules.instructions.consent import Consents
@@ -45,22 +44,19 @@ from modules.pictures.feature import Pictures
 from modules.sandbox.types import Limits
 from modules.storage.data_folder import DataFolder
 from utils.i18n import Phrase, Text, UserError, phrase
-from utils.pictures import Picture
 from utils.text.clean import visible
-from utils.waiting import Stop, Stopped
+from utils.waiting import Stop
 
 if TYPE_CHECKING:
-    from modules.mcp_client.answers import Answer as ServerAnswer
     from modules.mcp_client.config import ServerConfig
-    from modules.mcp_client.listing import OfferedPrompt
+    from modules.mcp_client.server_calls import FolderWatch
+    from modules.mcp_client.server_cards import ServerCards
     from modules.mcp_client.server_tools import ServerTool
-    from modules.mcp_client.servers import Request, Servers
+    from modules.mcp_client.servers import Servers
     from modules.sandbox.late_sandbox import LateSandbox
-    from modules.sandbox.run.file_changes import FileChanges, FolderState
 
 _LIST_SECONDS = 20.0  # that the first request of a session waits for servers that are new
 _MAX_TOLD = 40  # tools that are named in what the model is told of changes
-_MAX_BODY = 4_000  # characters of an answer on its card
 _SECTION = "mcp"
 _ACTIONS = ("restart", "sign-in", "sign-out")  # words of `/mcp` before a server's name
 
@@ -74,14 +70,6 @@ class ClientSettings(Protocol):
     def network_hosts(self) -> Sequence[str]: ...
     @property
     def mcp_tokens(self) -> int: ...
-
-
-class FolderWatch(Protocol):
-    """Watches what programs do to the folder that are not run as calls of their own."""
-
-    def begin_watch(self) -> FolderState | None: ...
-    def end_watch(self, before: FolderState | None) -> tuple[FileChanges, Sequence[Phrase]]: ...
-    def outside_environment(self) -> Mapping[str, str]: ...
 
 
 class McpServers(
@@ -135,6 +123,8 @@ class McpServers(
         self._pictures = pictures
         self._stop = stop
         self._settings = settings
+        self.network_hosts = settings.network_hosts
+        """What servers that start may reach, of those that may reach the network."""
         self._limits = limits
         self._hide = hide
         self._handle: SessionHandle | None = None
@@ -190,14 +180,14 @@ class McpServers(
             return False
 
     def _new_servers(self) -> Servers:
-        from modules.mcp_client.launcher import Launcher
+        from modules.mcp_client.connection.launcher import Launcher
         from modules.mcp_client.listing import ListingCache
         from modules.mcp_client.servers import Servers
 
         settings = self._settings
         environment = settings.person_environment
         launcher = Launcher(
-            *(self._sandbox, self._project.root, self._limits, settings.network_hosts),
+            *(self._sandbox, self._project.root, self._limits, lambda: self.network_hosts),
             *(environment, self._folder.outside_environment),
         )
         servers = Servers(
@@ -229,14 +219,18 @@ class McpServers(
             return {}
         with self._lock:
             if self._is_stale:
+                from modules.mcp_client.server_calls import ServerCalls
                 from modules.mcp_client.server_tools import server_tools
 
                 self._is_stale = False
+                calls = ServerCalls(
+                    self._found, self._folder, self._outputs, self._pictures, self._stop
+                )
                 self._known = {
                     tool.name: tool
                     for config in servers.usable()
                     if (listing := servers.listing(config))
-                    for tool in server_tools(config, listing, self._call, self._read)
+                    for tool in server_tools(config, listing, calls.call_tool, calls.read_resource)
                 }
             return self._known
 
@@ -372,128 +366,12 @@ class McpServers(
             lines.append(f"Tools of MCP servers that are gone: {_joined(gone)}.")
         return "\n".join(lines)
 
-    # --- calls -----------------------------------------------------------------------------------
-
-    def _call(self, server: str, tool: str, arguments: dict[str, Any]) -> RunningTool:
-        return (
-            yield from self._run(
-                server,
-                tool,
-                lambda connection, channel: connection.call_tool(tool, arguments, channel),
-            )
-        )
-
-    def _read(self, server: str, uri: str, _: dict[str, Any]) -> RunningTool:
-        return (
-            yield from self._run(
-                server, uri, lambda connection, channel: connection.read_resource(uri, channel)
-            )
-        )
-
-    def _run(self, name: str, what: str, request: Request[ServerAnswer]) -> RunningTool:
-        """Ask a server, and say what it answered and what became of the files."""
-        from modules.mcp_client.failures import ServerFailed
-
-        servers = self._found()
-        if servers is None:
-            raise ToolError(phrase("There is no MCP server {name}; /mcp shows them.", name=name))
-        config = servers.find(name)
-        before = self._folder.begin_watch() if config and config.command else None
-        try:
-            answer = yield from servers.ask(name, request, self._stop)
-        except ServerFailed as error:
-            if config and config.command:
-                self._folder.end_watch(before)
-            why = phrase("MCP server {name}: {why}.", name=visible(name), why=error.message)
-            raise ToolError(why, error.code) from None
-        except (Stopped, GeneratorExit):
-            if config and config.command:
-                self._folder.end_watch(before)
-            raise
-        changes = () if before is None else self._folder.end_watch(before)[0].changes
-        return self._outcome(name, what, answer, changes)
-
-    def _outcome(
-        self, name: str, what: str, answer: ServerAnswer, changes: tuple[Change, ...]
-    ) -> Outcome:
-        from modules.mcp_client.answers import fenced
-
-        pictures, problems = self._kept(name, answer.pictures)
-        said = "\n".join([answer.text, *problems]).strip()
-        text = said or "(no text)"
-        shown = self._outputs.shorten(fenced(name, text))
-        if answer.is_error:
-            shown = f"The tool failed. {shown}"
-        title = f"{visible(name)}: {visible(what)}"
-        card = TextCard(
-            title,
-            visible_body(said) or phrase("No text. Pictures: {count}", count=len(pictures)),
-            pictures=pictures,
-        )
-        return Outcome(
-            *(shown, card, not answer.is_error, changes, pictures),
-            error_code="command" if answer.is_error else None,
-        )
-
-    def _kept(self, name: str, found: Sequence[bytes]) -> tuple[tuple[Picture, ...], list[str]]:
-        pictures: list[Picture] = []
-        problems: list[str] = []
-        for number, data in enumerate(found, 1):
-            try:
-                pictures.append(self._pictures.add(data, f"{visible(name)} {number}"))
-            except UserError as error:
-                problems.append(f"[{error.message}]")
-        return tuple(pictures), problems
-
-    # --- prompts ---------------------------------------------------------------------------------
-
     def prompt_commands(self) -> Mapping[str, PromptCommand]:
-        servers = self._found()
-        if servers is None:
+        if (servers := self._found()) is None:
             return {}
-        return {
-            f"/{config.prefix.removesuffix('__')}:{prompt.name}": self._prompt(config, prompt)
-            for config in servers.usable()
-            if (listing := servers.listing(config))
-            for prompt in listing.prompts
-            if prompt.name.isprintable() and " " not in prompt.name
-        }
+        from modules.mcp_client.prompts import prompt_commands
 
-    def _prompt(self, config: ServerConfig, prompt: OfferedPrompt) -> PromptCommand:
-        words = (
-            f"{name}=…" if name in prompt.required else f"[{name}=…]" for name in prompt.arguments
-        )
-        name = f"/{config.prefix.removesuffix('__')}:{prompt.name}"
-        said = visible(" ".join(prompt.description.split()))[:120]
-        return PromptCommand(
-            usage=" ".join([name, *map(visible, words)]),
-            help=phrase(
-                "{what} (MCP server {server})", what=said or name, server=visible(config.name)
-            ),
-            path=config.place,
-            body="",
-            programs=lambda _: (),
-            expand=lambda argument, _: self._expanded(config.name, prompt, argument),
-        )
-
-    def _expanded(self, server: str, prompt: OfferedPrompt, argument: str) -> str:
-        """Return the message that a prompt is. Raises `UserError` and `Stopped`."""
-        from modules.mcp_client.answers import fenced_prompt
-        from modules.mcp_client.failures import ServerFailed
-
-        arguments = _prompt_arguments(prompt, argument)
-        servers = self._found()
-        assert servers is not None  # noqa: S101 - it has offered the prompt
-        request: Callable[..., Any] = lambda connection, channel: connection.get_prompt(  # noqa: E731
-            prompt.name, arguments, channel
-        )
-        running = servers.ask(server, request, self._stop)
-        try:
-            answer: Any = run_to_end(running)  # nobody is asked here
-        except ServerFailed as error:
-            why = phrase("MCP server {name}: {why}.", name=visible(server), why=error.message)
-            raise UserError(why) from None
-        return fenced_prompt(server, prompt.name, answer.text)
+        return prompt_commands(servers, self._stop)
 
     # --- the person ------------------------------------------------------------------------------
 
@@ -520,10 +398,10 @@ class McpServers(
         action, _, name = argument.partition(" ")
         if argument == "allow":
             servers.allow()
-            return self._table(servers)
+            return self._cards(servers).table()
         if action == "restart" and name:
             servers.restart(name.strip())
-            return self._table(servers)
+            return self._cards(servers).table()
         if argument == "restart" and not servers.find(argument):
             raise UserError(phrase("Usage: /mcp restart NAME. /mcp lists the names."))
         if action in ("sign-in", "sign-out") and (name := name.strip()):
@@ -531,8 +409,15 @@ class McpServers(
             said = servers.sign_in(name, Stop()) if is_in else servers.sign_out(name)
             return TextCard(phrase("MCP server {name}", name=visible(name)), said)
         if argument:
-            return self._details(servers, argument)
-        return self._table(servers)
+            return self._cards(servers).details(argument)
+        return self._cards(servers).table()
+
+    def _cards(self, servers: Servers) -> ServerCards:
+        from modules.mcp_client.server_cards import ServerCards
+
+        listed = {tool.name for tool in self.listed_tools()}
+        allows_all = self._handle is not None and self._handle.allows_all
+        return ServerCards(servers, self._tools().values(), listed, allows_all=allows_all)
 
     def next_words(self, words: Sequence[str]) -> Sequence[str]:
         """Return what `/mcp` may take behind *words*."""
@@ -542,71 +427,14 @@ class McpServers(
             return ["allow", *_ACTIONS, *names]
         return names if len(words) == 1 and words[0] in _ACTIONS else []
 
-    def _table(self, servers: Servers) -> Card:
-        rows = [self._row(servers, config) for config in servers.configs]
-        rows += [(problem, "", "", "") for problem in servers.problems]
-        columns = (phrase("server"), phrase("state"), phrase("tools"), phrase("tokens"))
-        return TableCard(phrase("MCP servers"), tuple(rows), columns)
-
-    def _row(self, servers: Servers, config: ServerConfig) -> tuple[Text, ...]:
-        tools = [tool for tool in self._tools().values() if tool.source == config.name]
-        count = str(len(tools)) if servers.listing(config) else "?"
-        tokens = f"{sum(tool.tokens for tool in tools):,}" if tools else ""
-        return visible(config.name), self._state(servers, config), count, tokens
-
-    def _state(self, servers: Servers, config: ServerConfig) -> Text:
-        is_allowed = self._handle is not None and self._handle.allows_all
-        if (why := servers.reason_against(config)) and not (
-            is_allowed and servers.is_unanswered(config)
-        ):
-            return phrase("not used: {why}", why=why)
-        connection = servers.connection_of(config.name)
-        if connection is None:
-            return phrase("starts when needed")
-        if connection.failure:
-            return phrase("failed: {why}", why=connection.failure)
-        if not connection.is_alive:
-            return phrase("stopped; restarts when needed")
-        if connection.state == "starting":
-            return phrase("starting")
-        return phrase("running, MCP {version}", version=connection.protocol)
-
-    def _details(self, servers: Servers, name: str) -> Card:
-        config = servers.find(name)
-        if config is None:
-            raise UserError(phrase("There is no MCP server {name}; /mcp shows them.", name=name))
-        whose = phrase("yours") if config.is_own else phrase("the project's")
-        whose = phrase("your editor") if config.is_given else whose
-        rows: list[tuple[Text, ...]] = [
-            (phrase("state"), self._state(servers, config), ""),
-            (phrase("source"), whose, config.place),
-        ]
-        from modules.mcp_client.tool_search import ToolSearch
-        from modules.tool_switches import RISK_LABELS
-
-        listed, finder = {t.name for t in self.listed_tools()}, ToolSearch.find_tools.__name__
-        for tool in self._tools().values():
-            if tool.source == config.name:
-                in_list = "" if tool.name in listed else phrase("found by {tool}", tool=finder)
-                rows.append((tool.name, RISK_LABELS[tool.risk], in_list))
-        connection = servers.connection_of(name)
-        if connection and (said := connection.error_text):
-            rows.append((phrase("output"), visible_body(said), ""))
-        return TableCard(phrase("MCP server {name}", name=visible(name)), tuple(rows))
-
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         servers = self._found()
         if servers is None:
             return
+        cards = self._cards(servers)
         for config in servers.configs:
-            yield (
-                phrase("MCP server"),
-                phrase(
-                    "{name}: {state}",
-                    name=visible(config.name),
-                    state=self._state(servers, config),
-                ),
-            )
+            state = phrase("{name}: {state}", name=visible(config.name), state=cards.state(config))
+            yield phrase("MCP server"), state
 
     def warnings(self) -> Sequence[Phrase]:
         """Return, once each, why a file or a server that should be used cannot be."""
@@ -654,38 +482,6 @@ def join_names(*names: Text) -> Text:
     return phrase("{one}, {other}", one=found[0], other=join_names(*found[1:]))
 
 
-def visible_body(text: str) -> str:
-    """Return the beginning of *text* as a card shows it."""
-    from utils.text.clean import clean
-
-    shown = clean(text)
-    return shown if len(shown) <= _MAX_BODY else f"{shown[:_MAX_BODY]}…"
-
-
 def _joined(names: Sequence[str]) -> str:
     more = len(names) - _MAX_TOLD
     return ", ".join(names[:_MAX_TOLD]) + (f" and {more} more" if more > 0 else "")
-
-
-def _prompt_arguments(prompt: OfferedPrompt, argument: str) -> dict[str, str]:
-    """Return the arguments of *prompt* in *argument*: by name, else in order.
-
-    Raises `UserError` where one is missing.
-    """
-    try:
-        words = shlex.split(argument)
-    except ValueError:  # a quotation mark that is part of a word
-        words = argument.split()
-    arguments: dict[str, str] = {}
-    for word in words:
-        name, is_named, value = word.partition("=")
-        if is_named and name in prompt.arguments:
-            arguments[name] = value
-            continue
-        free = [one for one in prompt.arguments if one not in arguments]
-        if not free:
-            break
-        arguments[free[0]] = argument if len(prompt.arguments) == 1 else word
-    if missing := [name for name in prompt.required if name not in arguments]:
-        raise UserError(phrase("It needs {names}, as NAME=TEXT.", names=", ".join(missing)))
-    return arguments

@@ -26,19 +26,19 @@ from modules.mcp_client.config import (
     shown_config,
 )
 from modules.mcp_client.config_names import PROJECT_FILE
+from modules.mcp_client.connection.launcher import Launcher
 from modules.mcp_client.failures import RequestRefused, ServerFailed, ServerLate
-from modules.mcp_client.launcher import Launcher
 from modules.mcp_client.listing import Listing, ListingCache
-from modules.mcp_client.sign_ins import SignIns
-from modules.mcp_client.tokens import Hide
+from modules.mcp_client.sign_in.sign_ins import SignIns
+from modules.mcp_client.sign_in.tokens import Hide
 from utils.i18n import Phrase, UserError, phrase
 from utils.system.shared_file import SharedFile
 from utils.text.clean import visible
 from utils.waiting import Stop, Stopped
 
 if TYPE_CHECKING:
-    from modules.mcp_client.connection import Connection
-    from modules.mcp_client.pending_call import Channel
+    from modules.mcp_client.connection.connection import Connection
+    from modules.mcp_client.connection.pending_call import Channel
 
 Result = TypeVar("Result")
 Request = Callable[["Connection", "Channel"], Coroutine[Any, Any, Result]]
@@ -247,7 +247,7 @@ class Servers:
         if config is None or why:
             raise ServerFailed(why or phrase("it is not configured any more"))
         connection = self._connection(config)
-        from modules.mcp_client.pending_call import PendingCall
+        from modules.mcp_client.connection.pending_call import PendingCall
 
         def run(channel: Channel) -> Coroutine[Any, Any, Result]:
             return request(connection, channel)
@@ -298,7 +298,7 @@ class Servers:
 
     def _new_connection(self, config: ServerConfig) -> Connection:
         try:
-            from modules.mcp_client.connection import Connection
+            from modules.mcp_client.connection.connection import Connection
         except ModuleNotFoundError as error:
             if str(error.name).partition(".")[0] not in _SDK:
                 raise

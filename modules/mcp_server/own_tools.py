@@ -11,7 +11,7 @@ from core.feature import name_of
 from core.tool_spec import ToolSpec
 from core.tools import Outcome, Risk, Tool, ToolError
 from modules.checkpoints.undo.undo_commands import UndoCommands
-from modules.cli.render.plain_cards import card_text
+from modules.cli.render.cards.plain_cards import card_text
 from modules.translator import Translator
 from utils.i18n import phrase
 

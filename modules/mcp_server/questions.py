@@ -7,7 +7,7 @@ from typing import Any
 from mcp_types import ElicitRequestFormParams, ElicitResult
 
 from core.events import ApprovalAsked, Reply
-from modules.cli.render.plain_cards import asked_text
+from modules.cli.render.cards.plain_cards import asked_text
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.text.clean import clean, visible

@@ -34,12 +34,13 @@ from core.model_choice import served
 from core.redaction import map_strings
 from core.tools import Outcome, Tool, ToolError
 from modules.cli.print_mode import PlainScreen
-from modules.cli.render.call_titles import CallTitles
+from modules.cli.render.cards.call_titles import CallTitles
 from modules.jobs.feature import Jobs
 from modules.mcp_server.calls import PendingCall
 from modules.mcp_server.offered_tools import offered
 from modules.mcp_server.own_tools import OwnTools
 from modules.mcp_server.results import NOBODY_ASKED, result_of, task_result, text_result
+from modules.memory_manager import Memory
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
 from utils.i18n import UserError, phrase
@@ -74,6 +75,8 @@ class McpSession:
     def __init__(self, workplace: Workplace, translator: Translator) -> None:
         self._workplace = workplace
         self._terminal = workplace.terminal
+        if memory := self._terminal.features.find(Memory):
+            memory.offers_decisions = False
         self._translator = translator
         self._own = OwnTools(self._run_command, self._run_task)
         self._own_tools = {tool.name: tool for tool in self._own.all()}

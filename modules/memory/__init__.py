@@ -4,12 +4,13 @@
 - memory_offers   Sentences of the person that may be worth remembering.
 - memory_recall   Recall of the items of a long memory that fit the words of a task.
 - own_decisions   Decisions of the model in its own words, and why or instead of what.
+- session_decisions
+                  Decisions of sessions that the person was not offered to remember yet, kept in a
+                  file.
 - task_memory     Memory of the session itself, `WORKING.md`: goals, decisions, open questions.
 - working_memory  What a session is about: goals, decisions and open questions, made of its records
                   by rule.
 """
-
-EXPORTS: dict[str, list[str]] = {}
 
 EXPORTS = {
     "memory_items": [
@@ -26,5 +27,6 @@ EXPORTS = {
     ],
     "memory_offers": ["Offer", "OfferedTexts", "find_offer"],
     "memory_recall": ["recall"],
+    "session_decisions": ["SessionDecisions"],
     "task_memory": ["TaskMemory"],
 }

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import date
-from typing import NamedTuple
+
+from utils.frozen import frozen
 
 _HEADING = """# Memory
 
@@ -29,7 +30,8 @@ _DATE = r"\[(\d{4}-\d{2}-\d{2})\]\s*"
 _LABEL = r"(\w+)[:\uff1a]\s*(?=\S)"
 
 
-class MemoryItem(NamedTuple):
+@frozen
+class MemoryItem:
     """A list item: *text* on one line, without its category and its date.
 
     *start* and *end* are the lines it fills, counted from 0, *end* excluded.

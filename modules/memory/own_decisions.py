@@ -14,7 +14,9 @@ _MAX_READ = 20_000
 """Characters of a reply that are looked at."""
 _MAX_SENTENCE = 240
 """Characters of a sentence beyond which it says more than one decision."""
-_CODE = re.compile(r"```.*?(?:```|\Z)|^(?: {4,}|\t|>)[^\n]*$", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"```.*?(?:```|\Z)|^>[^\n]*$", re.DOTALL | re.MULTILINE)
+_INDENTED = re.compile(r" {0,3}\t| {4}")
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?=\s|$|[一-鿿])|\n+")
 _MARKUP = re.compile(r"^(?:\s*(?:[-*+]|\d+[.)]|#+)\s+)+|\*\*|__")
 
@@ -22,9 +24,23 @@ _MARKUP = re.compile(r"^(?:\s*(?:[-*+]|\d+[.)]|#+)\s+)+|\*\*|__")
 @lru_cache(maxsize=1024)  # the replies of a session are read after each turn
 def find_decisions(reply: str) -> tuple[str, ...]:
     """Return the sentences of *reply* that say a decision, each a line, in their order."""
-    text = _CODE.sub("\n", reply[:_MAX_READ])
+    text = _without_indented_code(_CODE.sub("\n", reply[:_MAX_READ]))
     sentences = (" ".join(_MARKUP.sub("", one).split()) for one in _SENTENCE_END.split(text))
     return tuple(one for one in sentences if len(one) <= _MAX_SENTENCE and _is_decision(one))
+
+
+def _without_indented_code(text: str) -> str:
+    """Return *text* without lines that are indented as code is; bullets below a bullet are none."""
+    kept: list[str] = []
+    is_in_list = False
+    for line in text.split("\n"):
+        is_bullet = bool(_BULLET.match(line))
+        if not _INDENTED.match(line):
+            is_in_list = is_bullet or (is_in_list and not line.strip())
+        elif not (is_in_list and is_bullet):
+            continue
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def _is_decision(sentence: str) -> bool:

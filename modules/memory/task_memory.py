@@ -57,6 +57,13 @@ class TaskMemory(
 
         return decided_by_person(records)
 
+    def lasting_decisions(self) -> list[str]:
+        """Return what the session decided that may hold for later ones."""
+        from modules.memory.working_memory import lasting_decisions  # not before a turn is over
+
+        handle = self._session_handle
+        return lasting_decisions(handle.history.records) if handle else []
+
     def on_turn_end(self) -> None:
         self._write()
 

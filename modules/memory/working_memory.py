@@ -77,6 +77,15 @@ def decided_by_person(records: Sequence[TurnRecord]) -> list[str]:
     return [one.line for one in decisions if one.by == "words"]
 
 
+def lasting_decisions(records: Sequence[TurnRecord]) -> list[str]:
+    """Return what was decided in *records* that may hold for later sessions, oldest first.
+
+    How a stop of a task ended (rolled back, revised, retried) is over with that task.
+    """
+    decisions = list(_decisions([record for _, record in records]))
+    return _newest_decisions([one for one in decisions if one.by != "deed"])
+
+
 class _Decision(NamedTuple):
     """A decision: of the person, in *words* of their own or by a *deed*, or of the *model*."""
 
@@ -114,7 +123,7 @@ def _decisions(records: Sequence[Record]) -> Iterator[_Decision]:
                     answer = text.removeprefix(ANSWER_PREFIX)
                     yield _Decision(_first_line(f"{questions.get(id_, '')} → {answer}"), "words")
                 elif name == asking and _END_OF_A_STOP.match(text):
-                    did = _SENTENCE_END.split(text)[0]
+                    did = _SENTENCE_END.split(text)[0].split(";")[0]
                     yield _Decision(_first_line(f"{questions.get(id_, '')} → {did}"), "deed")
                 elif text.startswith(f"{DENIED_PREFIX}: "):
                     reason = text.removeprefix(f"{DENIED_PREFIX}: ")

@@ -8,4 +8,5 @@
 
 EXPORTS = {
     "feature": ["Mentions"],
+    "names": ["NAME_START"],
 }

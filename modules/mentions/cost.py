@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from modules.files.project import Project
 from modules.mentions.names import MAX_MENTIONS, address_in, named_path, names_in
+from utils.frozen import frozen
 from utils.i18n import Text, phrase
 from utils.text.clean import visible
 
@@ -14,7 +15,8 @@ _MAX_FILE_BYTES = 32_000
 _BYTES_PER_TOKEN = 3.3
 
 
-class MentionCost(NamedTuple):
+@frozen
+class MentionCost:
     """A mention that will be read; *tokens* is an estimate, None where it is not known yet."""
 
     name: str
@@ -52,4 +54,6 @@ def cost_text(costs: list[MentionCost]) -> Text:
         return phrase("Adds {names}", names=names)
     if any(cost.tokens is None for cost in costs):
         return phrase("Adds {names}: at least about {tokens:,} tokens", names=names, tokens=tokens)
+    if tokens == 1:
+        return phrase("Adds {names}: about 1 token", names=names)
     return phrase("Adds {names}: about {tokens:,} tokens", names=names, tokens=tokens)

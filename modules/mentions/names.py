@@ -5,25 +5,32 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from typing import Literal
 
 from core.tools import ToolError
 from modules.files.project import Project
+from utils.frozen import frozen
 
 MAX_MENTIONS = 10
 """Names of one message that are read."""
 _MAX_NAMES = 200
 """Names of one message that are looked at: a pasted file has many that are nothing."""
-_SYMBOL = re.compile(r"[^\W\d]\w{2,}(?:\.[^\W\d]\w*){0,9}")
-_MENTION = re.compile(r"""(?:^|(?<=[\s(（「“]))@(?:"([^"\n]+)"|(\S+))""", re.MULTILINE)
-_FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-_LINES = re.compile(r"(.+?):(\d{1,9})(?:-(\d{1,9}))?")
-_ADDRESS = re.compile(r"https?://\S+")
+_SYMBOL = r"[^\W\d]\w{2,}(?:\.[^\W\d]\w*){0,9}"
+_HAN = "\u3400-\u9fff"
+NAME_START = rf"(?:^|(?<=[\s(（「“《，。；：！？、{_HAN}]))"
+"""Where a name may begin: Chinese has no blanks between words."""
+_MENTION = rf"""(?m){NAME_START}@(?:"([^"\n]+)"|(\S+?(?=[，。；：！？、][^\s@]*@)|\S+))"""
+_FILE_BEFORE_WORDS = rf"(.+?\.[A-Za-z]\w*?)(?=[{_HAN}])"
+_FENCED = r"(?ms)^(```|~~~).*?^\1"
+_LINES = r"(.+?):(\d{1,9})(?:-(\d{1,9}))?"
+_ADDRESS = r"https?://\S+"
 _END_MARKS = ".,;:!?)'\"，。；：！？）」”、"
-_WIDE_MARK = re.compile("[，。；：！？、（）「」《》“”]")
+_WIDE_MARK = "[，。；：！？、（）「」《》“”]"
 
 
-class NamedPath(NamedTuple):
+@frozen
+class NamedPath:
     """A file or folder of the project; of a file maybe the lines *first* to *last* only."""
 
     path: str
@@ -39,43 +46,55 @@ def names_in(text: str) -> list[str]:
     """
     if "@" not in text:
         return []
-    found = _MENTION.findall(_FENCED.sub("", text))
+    found = re.findall(_MENTION, re.sub(_FENCED, "", text))
     return list(dict.fromkeys(quoted or word for quoted, word in found))[:_MAX_NAMES]
 
 
 def address_in(name: str) -> str:
     """Return the web address that *name* is, "" for none."""
-    return _before_wide_mark(name).rstrip(_END_MARKS) if _ADDRESS.fullmatch(name) else ""
+    if not re.fullmatch(_ADDRESS, name):
+        return ""
+    address = _before_wide_mark(name)
+    while address[-1] in _END_MARKS and not _closes(address):
+        address = address[:-1]
+    return address
+
+
+def _closes(address: str) -> bool:
+    """Return whether *address* ends with a bracket of its own, as `wiki/Go_(game)` does."""
+    return address[-1] == ")" and address.count("(") >= address.count(")")
 
 
 def symbol_in(name: str) -> str:
     """Return what *name* may call a function or class, `name` or `Class.name`; "" for none."""
     symbol = _before_wide_mark(name).rstrip(".,;:!?").removesuffix("()")
-    return symbol if _SYMBOL.fullmatch(symbol) else ""
+    return symbol if re.fullmatch(_SYMBOL, symbol) else ""
 
 
 def named_path(project: Project, name: str) -> NamedPath | None:
     """Return what of *project* is called *name*, without the end of a sentence; or None.
 
-    Chinese goes on behind a mark without a blank.
+    Chinese goes on behind a mark, and behind the name of a file, without a blank.
     """
     short = _before_wide_mark(name)
-    candidates = (name, name.rstrip(_END_MARKS), short, short.rstrip(_END_MARKS))
+    candidates = [name, name.rstrip(_END_MARKS), short, short.rstrip(_END_MARKS)]
+    if file := re.match(_FILE_BEFORE_WORDS, name):
+        candidates.append(file[1])
     for candidate in dict.fromkeys(candidates):
         for path, first, last in _readings(candidate):
             if found := _stat(project, path):
-                return found._replace(first=first, last=last)
+                return replace(found, first=first, last=last)
     return None
 
 
 def _before_wide_mark(name: str) -> str:
-    return _WIDE_MARK.split(name, maxsplit=1)[0]
+    return re.split(_WIDE_MARK, name, maxsplit=1)[0]
 
 
 def _readings(name: str) -> Iterator[tuple[str, int, int | None]]:
     """Yield *name* as a path, and as a path with lines behind it."""
     yield name, 1, None
-    if lines := _LINES.fullmatch(name):
+    if lines := re.fullmatch(_LINES, name):
         first = int(lines[2])
         yield lines[1], first, int(lines[3] or first)
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from utils.frozen import frozen
 
 MAX_LINES = 500
 """Lines that one note may be about."""
 _NEIGHBOURS = 8
 _MAX_GROWTH = 200
 """Lines that what stands between two neighbours may have more than before."""
-_PROTECTING = ("do not touch", "不要改")
+_PROTECTING = (
+    r"(?:please )?(?:do not|don['’]?t|never) touch\b"
+    r"|(?:请)?(?:不要|别|勿|切勿|不许|禁止)(?:改|修改|触碰|碰)|(?:请)?(?:不要|别|勿)动(?!态|画|手|用|作|力)"
+)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineNote:
     """A note on the lines *start* to *end* (from 1, inclusive) of a file.
 
@@ -46,7 +52,7 @@ class LineNote:
 
 def is_protecting(text: str) -> bool:
     """Return whether the note *text* says that something is not to be touched."""
-    return " ".join(text.split()).casefold().startswith(_PROTECTING)
+    return re.match(_PROTECTING, " ".join(text.split()).casefold()) is not None
 
 
 def anchored(start: int, end: int, text: str, lines: Sequence[str]) -> LineNote:

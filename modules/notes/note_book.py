@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from core.cards import Change
 from modules.files.fingerprints import Fingerprint
 from modules.notes.line_notes import LineNote, is_protecting
+from utils.frozen import frozen
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 from utils.text.codec import from_plain, to_plain
@@ -24,7 +25,7 @@ _MAX_TOKENS = 2_000
 _KEEP_LOST_SECONDS = 30 * 24 * 3600.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """The notes on one file: *text* on all of it, "" for none, and those on its *lines*, in order.
 
@@ -55,7 +56,7 @@ class Note:
         return told
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoteBook:
     """All notes by path: on files that are there, and on lost ones in case they come back."""
 
@@ -64,7 +65,7 @@ class NoteBook:
     seen: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokenProtection:
     """What a note says not to touch and is touched: *lines* (their anchor) of *path*.
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 from core.tools import ToolError
 from modules.files.fingerprints import stat_or_none
 from modules.files.project import Project
+from utils.frozen import frozen
 from utils.i18n import phrase
 
 _LINES = re.compile(r":([0-9]{1,9})(?:-([0-9]{1,9}))?$")
 
 
-class NoteTarget(NamedTuple):
+@frozen
+class NoteTarget:
     """The file *path*, or its lines *start* to *end* where these are not 0, and what to note."""
 
     path: str

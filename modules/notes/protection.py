@@ -80,10 +80,7 @@ class Protection(Feature, RecordsCalls, ConfirmsCalls):
             return None
         self._asked |= {path for path in notes for change in changes if _is_in(path, change.path)}
         return PostRunConfirmation(
-            phrase(
-                "It changed something that a note protects. Yes keeps the changes; no undoes "
-                "all of them."
-            ),
+            phrase("It changed something that a note protects."),
             TextCard(phrase("Protected by a note"), "\n".join(broken)),
             lambda: self._put_back(call_id),
             kind="protected",
@@ -101,9 +98,13 @@ class Protection(Feature, RecordsCalls, ConfirmsCalls):
                 continue
             broken = list(_protected(path, note))
             if change.kind == "modified" and not is_protecting(note.text):
-                old, new = map(_text_of, self._undo.contents_around(call_id, path))
+                old, new = map(_file_of, self._undo.contents_around(call_id, path))
+                is_same_form = (old.newline, old.encoding) == (new.newline, new.encoding)
+                lines = _broken_lines(note, old.text, new.text) if is_same_form else note.lines
                 broken = [
-                    (f"{path}:{one.place}", one.text) for one in _broken_lines(note, old, new)
+                    (f"{path}:{one.place}", one.text)
+                    for one in lines
+                    if one.is_protecting and not one.is_stale
                 ]
             for place, text in broken:
                 yield f"{visible(place)}: {visible(text)}"
@@ -152,11 +153,11 @@ def _is_found(note: LineNote, changes: Sequence[LineChange], after: Sequence[str
     return not found.is_stale and found.start == note.start + moved
 
 
-def _text_of(data: bytes) -> str:
+def _file_of(data: bytes) -> TextFile:
     try:
-        return TextFile.decode(data).text
+        return TextFile.decode(data)
     except NotText:
-        return ""
+        return TextFile("")
 
 
 def _refusal(place: str, text: str) -> Phrase:

@@ -9,5 +9,6 @@
 
 EXPORTS = {
     "feature": ["OwnCommands"],
+    "files": ["CommandFile", "CommandReader"],
     "front_matter": ["split_front_matter"],
 }

@@ -15,14 +15,17 @@ from utils.text.clean import visible
 
 _COMMAND = re.compile(r"(?<![\w`])!`([^`\n]+)`")
 _ARGUMENT = re.compile(r"\$(ARGUMENTS|[1-9])(?![\w])")
+_PARAMETER = re.compile(r"\$\{?(?:ARGUMENTS\b|[1-9@*#])")
 _MENTION = re.compile(r"(?<![\w@/`])@([\w.][\w./-]*)")
 _MAX_FILES = 10
 _MAX_BYTES = 64_000  # of one file
 
 
 def programs_in(body: str, argument: str = "") -> list[str]:
-    """Return the commands that *body* runs when *argument* is given."""
-    return [_with_arguments(program, argument) for program in _COMMAND.findall(body)]
+    """Return the commands that *body* runs when *argument* is given: its shell puts that in, so
+    that whatever it holds is words, and no code.
+    """
+    return [_with_parameters(program, argument) for program in _COMMAND.findall(body)]
 
 
 def expanded(body: str, argument: str, outputs: Sequence[str]) -> str:
@@ -56,6 +59,13 @@ def _contents(text: str, project: Project) -> Iterator[str]:
         while fence in content:
             fence += "`"
         yield f"{visible(path)}:\n{fence}\n{content.rstrip()}\n{fence}"
+
+
+def _with_parameters(program: str, argument: str) -> str:
+    if not _PARAMETER.search(program):
+        return program
+    words = shlex.join(["set", "--", *_words(argument)])
+    return f"{words}; ARGUMENTS={shlex.quote(argument)}; {program}"
 
 
 def _with_arguments(text: str, argument: str) -> str:

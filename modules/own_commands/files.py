@@ -8,12 +8,13 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal
 from unicodedata import normalize
 
 from core.tools import ToolError
 from modules.files.project import Project
 from modules.instructions.consent import content_digest
+from utils.frozen import frozen
 from utils.i18n import Text, UserError, phrase
 from utils.text.clean import visible, visible_text
 
@@ -38,7 +39,8 @@ Stamp = tuple[int, int, int, int]
 Listing = Callable[[str], Sequence[tuple[str, bool]]]
 
 
-class CommandFile(NamedTuple):
+@frozen
+class CommandFile:
     """A command in the file *path*; *problem* says why it cannot be used.
 
     One that *is_own* lies in the person's folder, any other in the project. *tools* are the only
@@ -62,14 +64,24 @@ class CommandFile(NamedTuple):
 
 
 class CommandReader:
-    """Reads the commands of *project*, and those in the person's *own* folder.
+    """Reads the commands in *folders* of *project*, and those in the person's *own* folder.
 
-    A file that did not change is read once.
+    A file that did not change is read once. A *kind* of "role" is what helpers are told: its front
+    matter has a description, and may have its name.
     """
 
-    def __init__(self, project: Project, own: Path) -> None:
+    def __init__(
+        self,
+        project: Project,
+        own: Path,
+        *,
+        folders: Sequence[str] = PROJECT_FOLDERS,
+        kind: Literal["command", "role"] = "command",
+    ) -> None:
         self._project = project
         self._own = own
+        self._folders = folders
+        self._kind = kind
         self._cache: dict[str, tuple[Stamp, CommandFile]] = {}
 
     def commands(self) -> list[CommandFile]:
@@ -90,7 +102,7 @@ class CommandReader:
             yield self._command(relative, str(path), stamp, path.read_bytes, is_own=True)
 
     def _project_commands(self) -> Iterator[CommandFile]:
-        for folder in PROJECT_FOLDERS:
+        for folder in self._folders:
             for path in _found(self._project.list_names, folder):
                 status = self._project.stat(path)
                 if status is None or stat.S_ISLNK(status.st_mode):
@@ -117,7 +129,7 @@ class CommandReader:
         name = relative.removesuffix(_SUFFIX).replace("/", ":")
         try:
             data = read()
-            command = _parsed(CommandFile(name, visible(path), is_own), data)
+            command = _parsed(CommandFile(name, visible(path), is_own), data, self._kind)
         except (ToolError, UserError) as error:
             command = CommandFile(name, visible(path), is_own, problem=error.message)
         except OSError as error:
@@ -156,7 +168,7 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _parsed(command: CommandFile, data: bytes) -> CommandFile:
+def _parsed(command: CommandFile, data: bytes, kind: str) -> CommandFile:
     if len(data) > _MAX_BYTES:
         raise UserError(phrase("it is too long for a command"))
     try:
@@ -169,14 +181,20 @@ def _parsed(command: CommandFile, data: bytes) -> CommandFile:
     values, body = split_front_matter(text if command.is_own else visible_text(text))
     if not body.strip():
         raise UserError(phrase("it is empty below its front matter"))
+    name = command.name
+    if kind == "role":
+        if not values.get("description"):
+            raise UserError(phrase("its front matter has no description"))
+        said = _one(values.get("name", ""))
+        name = said if _is_name(said) else name
     description = _one(values.get("description", "")) or body.strip().split("\n")[0].lstrip("# ")
     return CommandFile(
-        *(command.name, command.path, command.is_own, body),
+        *(name, command.path, command.is_own, body),
         description=visible(description[:_MAX_DESCRIPTION]),
         hint=_one(values.get("argument-hint", values.get("arguments", ""))),
         model=_one(values.get("model", "")),
         tools=_many(values.get("tools", ())),
-        digest=content_digest("command", data),
+        digest=content_digest(kind, data),
     )
 
 

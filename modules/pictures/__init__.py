@@ -1,6 +1,5 @@
 """Pictures that a model may look at: from a message, or from a file of the project.
 
-- confinement    Confinement of the process that decodes pictures: a hostile one may at most end it.
 - feature        The pictures of the session: kept with it, found again, and handed to the model's
                  client.
 - formats        The picture formats that are opened, told by how a file begins, never by its name.
@@ -14,8 +13,9 @@
 
 EXPORTS = {
     "feature": ["Pictures"],
-    "formats": ["MAX_PICTURE_FILE_BYTES"],
+    "formats": ["MAX_PICTURE_FILE_BYTES", "format_of"],
     "mentions": ["add_mentioned_pictures"],
+    "normalization": ["normalize"],
     "picture_store": ["PictureStore"],
     "run_pictures": ["run_pictures"],
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
+from modules.mentions.names import NAME_START
 from modules.pictures.formats import MAX_PICTURE_FILE_BYTES, SUFFIXES, format_of
 from utils.i18n import UserError, phrase
 
@@ -22,7 +23,7 @@ MAX_PICTURES = 20
 """Pictures of one message."""
 _PATH_START = r"""(?:file://|~/|\./|\.\./|/)"""
 _MENTION = re.compile(
-    rf"""(?:^|(?<=[\s(]))(?:
+    rf"""{NAME_START}(?:
         @?'(?P<single>{_PATH_START}[^'\n]+)' | @?"(?P<double>{_PATH_START}[^"\n]+)"
       | @"(?P<named>[^"\n]+)" | @(?P<at>(?:\\.|[^\s\\'"])+)
       | (?P<plain>{_PATH_START}(?:\\.|[^\s\\'"])+)

@@ -14,8 +14,8 @@ import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from modules.pictures.confinement import confine
 from utils.pictures import scaled_size
+from utils.system.confinement import confine
 
 if TYPE_CHECKING:
     from PIL.Image import Image

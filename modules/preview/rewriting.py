@@ -7,6 +7,7 @@ page, whatever the program says, and its page reaches what the program may reach
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from modules.preview.access import COOKIES, IN_FRAME, Kind, without_ours
@@ -35,6 +36,13 @@ _NOT_PASSED_ON = _HOP_BY_HOP | {
     "x-dns-prefetch-control",
     "x-frame-options",
 }
+_TO_THIS_MACHINE = re.compile(
+    r"(?:http:)?//(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::(\d{1,5}))?(?=[/?#]|$)",
+    re.IGNORECASE,
+)
+_HTTP_PORT = 80
+_REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?[\"']?", re.IGNORECASE)
+"""What comes before the address in such a header."""
 _DROPPED_DIRECTIVES = ("frame-ancestors", "report-to", "report-uri", "upgrade-insecure-requests")
 _ANYTHING_OF_ITS_OWN = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
 
@@ -81,6 +89,9 @@ def response_headers(
                 passed += [(name, directives) for directives in _directives(value)]
             case "location":
                 passed.append((name, _moved_to(value, host, port)))
+            case "refresh" if match := _REFRESH.match(value):
+                target = _moved_to(value[match.end() :], host, port)
+                passed.append((name, f"{match[0]}{target}"))
             case other if other not in dropped:
                 passed.append((name, value))
     return [
@@ -98,11 +109,11 @@ def _moved(address: str, host: str, other: str) -> str:
 
 
 def _moved_to(address: str, host: str, port: int) -> str:
-    for name in ("localhost", "127.0.0.1", "0.0.0.0", "[::1]"):  # noqa: S104 - compared with
-        moved = _moved(address, f"{name}:{port}", host)
-        if moved != address:
-            return moved
-    return address
+    """Return *address*, at *host* where it leads to the program itself, by whatever name."""
+    match = _TO_THIS_MACHINE.match(address)
+    if match is None or int(match[1] or _HTTP_PORT) != port:
+        return address
+    return f"http://{host}{address[match.end() :]}"
 
 
 def _set_cookie(value: str, kind: Kind) -> list[str]:

@@ -1,10 +1,10 @@
-"""What a run that failed seems to have lacked: the network, the system, a login."""
+"""What a run that failed seems to have lacked: the network, the system, a login, room."""
 
 from __future__ import annotations
 
 import re
 
-from modules.sandbox.types import Program, Report, Result, TierName
+from modules.sandbox.types import Limits, Program, Report, Result, TierName
 from utils.i18n import Phrase, phrase
 
 _SYSTEM_HINT = (
@@ -25,8 +25,24 @@ _HIDDEN_END = re.compile(
 """Commands that reach out, whose own exit code what comes after them hides (`| tail -3`)."""
 
 
+_NO_MEMORY = re.compile(
+    r"^MemoryError\b|Cannot allocate memory|std::bad_alloc|java\.lang\.OutOfMemoryError"
+    r"|^memory allocation of \d+ bytes failed|heap out of memory|numpy\S*MemoryError",
+    re.MULTILINE,
+)
+_FILE_TOO_LARGE = re.compile(r"\bFile too large\b|\bFile size limit exceeded|\bEFBIG\b")
+_WITH_TMP_OF_THEIR_OWN = (TierName.BUBBLEWRAP, TierName.BUBBLEWRAP_WITHOUT_PROC)
+_NO_SPACE = re.compile(r"\bNo space left on device\b|\bENOSPC\b")
+
+
 def failure_hints(
-    program: Program, result: Result, report: Report, *, with_network: bool, remote_tool: str
+    program: Program,
+    result: Result,
+    report: Report,
+    limits: Limits,
+    *,
+    with_network: bool,
+    remote_tool: str,
 ) -> tuple[list[str], Phrase | None]:
     """Return what the model is told that *program* lacked in the sandbox of *report*.
 
@@ -35,6 +51,7 @@ def failure_hints(
     if not _may_have_failed(program, result):
         return [], None
     hints = [_SYSTEM_HINT] if _is_for_system(result, report) else []
+    hints += _limit_hints(result, report, limits)
     ended_well = result.exit_code == 0
     if remote_tool and _is_for_remote(program, result):
         hints.append(f"{remote_tool} talks to remotes: it asks the person, and has their logins.")
@@ -51,6 +68,24 @@ def _may_have_failed(program: Program, result: Result) -> bool:
         return True
     is_command = program.language == "bash" and result.exit_code == 0
     return is_command and _HIDDEN_END.search(program.code) is not None
+
+
+def _limit_hints(result: Result, report: Report, limits: Limits) -> list[str]:
+    """Return what a program may take of that of which it seems to have had too little.
+
+    It says so itself in the words of the system, which tell nothing of a limit of ours.
+    """
+    said = result.head + result.tail
+    hints = []
+    if _NO_MEMORY.search(said):
+        hints.append(f"A run has {limits.memory >> 20:,} MiB of memory (memory_mb, the person's).")
+    if _FILE_TOO_LARGE.search(said):
+        size = limits.file_size >> 20
+        hints.append(f"A file may have {size:,} MiB (half of disk_mb, the person's).")
+    if _NO_SPACE.search(said) and report.tier in _WITH_TMP_OF_THEIR_OWN:
+        room = f"{limits.tmp_size >> 20:,} MiB and {limits.temporary_files:,} files"
+        hints.append(f"In here /tmp holds {room} (tmp_mb, the person's); the project is not in it.")
+    return hints
 
 
 def _is_for_network(result: Result, report: Report) -> bool:

@@ -37,7 +37,8 @@ def ending_for_model(result: Result, limits: Limits, largest: int) -> str:
     seconds = f"{result.seconds:.1f} s"
     match result.exit_reason:
         case "exited":
-            note = ": a file grew too large" if result.exit_code == _SIGXFSZ_EXIT_CODE else ""
+            is_too_large = result.exit_code == _SIGXFSZ_EXIT_CODE
+            note = f": a file grew beyond {limits.file_size >> 20:,} MiB" if is_too_large else ""
             return f"exit code {result.exit_code} ({seconds}){note}"
         case "timed out":
             is_longest = limits.seconds >= largest

@@ -27,7 +27,7 @@ EXPORTS = {
     "late_sandbox": ["LateSandbox", "RememberedSandbox"],
     "limits.capacity": ["exceeding", "fit_to_machine"],
     "network.listening_ports": ["listening_ports", "sockets_of"],
-    "network.offline": ["installs_in_system", "lacks_network"],
+    "network.offline": ["installs_in_system", "is_refused_offline", "lacks_network"],
     "network.packages": ["package_network"],
     "network.shared_network": ["Namespaces"],
     "run.execution": ["Background", "Execution"],

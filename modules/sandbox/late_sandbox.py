@@ -5,20 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from modules.sandbox.backends.known_tier import BWRAP_PATHS, read_known_tier
 from modules.sandbox.backends.tier_texts import report_of
 from modules.sandbox.git.shared_protection import is_git_protected
 from modules.sandbox.limits.cgroup_probe import find_cgroups
 from modules.sandbox.types import Report
+from utils.frozen import frozen
 from utils.i18n import Phrase
 
 if TYPE_CHECKING:
     from modules.sandbox.sandbox import Sandbox
 
 
-class RememberedSandbox(NamedTuple):
+@frozen
+class RememberedSandbox:
     """What is known on disk of the sandbox of *project_root*, from the last time.
 
     *cache_folder* has the tier of this machine, *git_record* is the file with the git baselines of

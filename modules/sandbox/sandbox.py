@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.cards import MACHINE_PLACE
+from modules.files.git.repository import REPOSITORY_ELSEWHERE, find_work_tree, outer_repository
 from modules.files.own_code import OwnCode
 from modules.sandbox.backends.selftest import SelfTest, SelfTestResult
 from modules.sandbox.backends.tier_texts import report_of
@@ -25,7 +26,8 @@ from modules.sandbox.backends.tiers import BubblewrapTier, Tier, outside_spec
 from modules.sandbox.filesystem.approved_python import ApprovedPython
 from modules.sandbox.filesystem.folders import real_path
 from modules.sandbox.filesystem.mounts import MountPlan, MountPlanner
-from modules.sandbox.git.protection import GitProtection, restoration_notes
+from modules.sandbox.git.protection import GitProtection
+from modules.sandbox.git.restored import restoration_notes
 from modules.sandbox.git.shared_protection import git_protection_of
 from modules.sandbox.git.stand_in import GitStandIn
 from modules.sandbox.home.program_home import ProgramHome
@@ -70,6 +72,13 @@ _READ_ONLY_GIT = phrase(
     "Here .git is read-only to programs, for the repository is of another kind (extensions, links, "
     "or objects elsewhere): the person has to do what changes it, but for commits."
 )
+_GIT_BY_NAME = phrase(
+    "Here git finds this repository by its name alone: call git, without a path to it and without "
+    "another PATH."
+)
+_GIT_DENIED = re.compile(r"\.git\b[^\n]*: Permission denied")
+_GIT_BY_PATH = re.compile(r"/git(?![\w./-])")
+_NO_REPOSITORY = re.compile(r"^fatal: not a git repository", re.MULTILINE)
 _GIT_FAILED = re.compile(r"^(fatal|error): |Read-only file system", re.MULTILINE)
 _HOME_WITHHELD = phrase(
     "The home folder was an empty one, which is gone now: the usual one is too large, and a "
@@ -136,9 +145,8 @@ class Sandbox:
         self._git_stand_in = self._new_stand_in()
         self._watched: tuple[Path, ...] = ()
         self._allow_limits_only = allow_limits_only
-        self._warm = WarmInterpreter(
-            self._planner.mount_points, project_root.resolve(), cache, lock_project
-        )
+        self._warm = WarmInterpreter(self._planner.mount_points, project, cache)
+        self._lock_project = lock_project
         self._wants_warm = False
         self._shared_network = shared_network_of(project, cache)
         weakref.finalize(self, self._warm.close_in_background).atexit = False  # it dies with us
@@ -281,10 +289,8 @@ class Sandbox:
             self._prewarm(tier, limits)
         if self._home:
             self._home.tidy_later()
-        if plan.git_stand_in is None and (unseen := _unseen_objects(plan, stand_in, result)):
-            notes.append(unseen)
-        elif _has_met_read_only_git(lent_plan, result):
-            notes.append(_READ_ONLY_GIT if plan.git_stand_in is None else _NOT_LENT_GIT)
+        if hint := _git_hint(plan, lent_plan, stand_in, program, result):
+            notes.append(hint)
         return replace(result, notes=(*result.notes, *notes))
 
     @contextmanager
@@ -302,7 +308,7 @@ class Sandbox:
             return
         can_write_git = tier.name in (TierName.LANDLOCK, TierName.LIMITS_ONLY)
         writable = _protected_repositories(plan) if can_write_git else ()
-        self._git_protection.begin((*writable, *self._inner_repositories(plan)))
+        self._git_protection.begin((*writable, *self._inner_repositories(plan)), writable)
         try:
             yield
         finally:
@@ -442,7 +448,7 @@ class Sandbox:
             return PoolKey.of(tier.name, plan, limits), launch
 
         if self._wants_warm:
-            self._warm.prepare(prepared)
+            self._warm.prepare(prepared, self._lock_project)
 
     def _result(self, execution: Execution) -> Result:
         try:
@@ -530,26 +536,49 @@ def with_stand_in(plan: MountPlan, stand_in: GitStandIn, tier: Tier) -> MountPla
     if not tier.has_mounts:
         command = stand_in.command()
         folder = stand_in.folder() if command else None
-        return replace(plan, git_stand_in=folder, git_place=git, git_command=command)
+        settings = "" if command else stand_in.settings_below()
+        plan = replace(plan, git_stand_in=folder, git_place=git, git_command=command)
+        rules = stand_in.rules_below() if settings else ()
+        return replace(plan, git_settings=settings, git_rules=rules)
     submodules = stand_in.submodules()
     return replace(
         plan,
         git_stand_in=stand_in.folder(is_new=is_new),
+        exposed=plan.exposed + stand_in.exposed(),
         git_place=git,
         git_hooks=stand_in.hooks(),
-        git_modules=git / "modules" if submodules.plain else None,
+        git_modules=tuple(submodules.roots()),
         git_lfs=stand_in.lfs(),
         git_covered=stand_in.covered(submodules),
         git_read_only=tuple(git / name for name in submodules.others),
     )
 
 
-def _has_met_read_only_git(plan: MountPlan, result: Result) -> bool:
-    """Return whether a program seems to have failed because `.git` is read-only to it."""
-    if plan.git_stand_in is not None:
-        return False
+def _git_hint(
+    plan: MountPlan,
+    lent_plan: MountPlan,
+    stand_in: GitStandIn,
+    program: Program,
+    result: Result,
+) -> Phrase | None:
+    """Return what to do where a program seems to have failed for what it may not do with `.git`."""
+    if plan.git_stand_in is None and (unseen := _unseen_objects(plan, stand_in, result)):
+        return unseen
     said = result.tail or result.head
-    return bool(plan.repository) and "Read-only file system" in said and ".git" in said
+    if _NO_REPOSITORY.search(said):
+        if (plan.project / ".git").is_file() and len(plan.repository) < 2:
+            return REPOSITORY_ELSEWHERE
+        above = find_work_tree(plan.project)
+        return outer_repository(above) if above and above != plan.project else None
+    is_denied = _GIT_DENIED.search(said) is not None
+    if lent_plan.git_command:  # by its path it may fail without a word, as `git stash` does
+        has_failed = bool(result.exit_code) and _GIT_BY_PATH.search(program.code) is not None
+        return _GIT_BY_NAME if is_denied or has_failed else None
+    places = (".git", *map(str, plan.repository))
+    is_closed = "Read-only file system" in said and any(place in said for place in places)
+    if not plan.repository or not (is_closed or is_denied) or lent_plan.git_stand_in is not None:
+        return None
+    return _READ_ONLY_GIT if plan.git_stand_in is None else _NOT_LENT_GIT
 
 
 def _unseen_objects(plan: MountPlan, stand_in: GitStandIn, result: Result) -> Phrase | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from utils.error_codes import ErrorCode
+from utils.frozen import frozen
 from utils.i18n import Phrase
 
 MEBIBYTE = 1 << 20
@@ -49,7 +50,8 @@ ExitReason = Literal[
 """Reason of the end of a call. "exited" is its own, "killed" the system's; the rest is ours."""
 
 
-class Program(NamedTuple):
+@frozen
+class Program:
     """Program to run; *code* is Python source, or what `bash -c` takes.
 
     One in bash that *reads_input* can be typed to: see `Execution.write_input`. One that
@@ -64,7 +66,7 @@ class Program(NamedTuple):
     separate_errors: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """Limits of one call. *seconds* of wall time; sizes in bytes."""
 
@@ -97,7 +99,7 @@ class Limits:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """A server that the person's own tools are configured with, reached exactly as they reach it.
 
@@ -121,7 +123,7 @@ class Origin:
         return bool(self.alias)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Network:
     """Hosts that a program may reach by https, and the variables that tell its tools how.
 
@@ -146,7 +148,8 @@ class Network:
         return tuple(dict.fromkeys((*self.hosts, *exact)))
 
 
-class Report(NamedTuple):
+@frozen
+class Report:
     """How programs are confined on this machine, honestly.
 
     *advice* says what to install or switch for a better tier; None when there is none to have.
@@ -160,7 +163,7 @@ class Report(NamedTuple):
     is_allowed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """Result of a call. Nothing of it is alive any more.
 

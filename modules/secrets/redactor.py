@@ -92,6 +92,11 @@ class Secrets(
         """How many values were ever learned."""
         return len(self._names)
 
+    def enable(self, is_enabled: bool) -> None:
+        """Hide secrets from now on where *is_enabled*, unless this project has that off."""
+        self._is_enabled = is_enabled
+        self.refresh()
+
     @property
     def is_on(self) -> bool:
         return self._is_enabled and not self._switch.exists()

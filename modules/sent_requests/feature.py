@@ -71,7 +71,9 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         from modules.sent_requests.steps import read_steps
 
         log, model = list(self._session.history.log), self._session.model
-        requests = self._log.read(self._session.session) if self._session.session else ()
+        session = self._session.session
+        kept = self._log.read(session) if session else ()
+        requests = (one for one in kept if not one.parent)  # what helpers read is no step of it
         steps = read_steps(requests, log, with_body=with_body)
         if not steps:
             raise UserError(phrase("Nothing has been sent to the model in this session yet."))
@@ -88,7 +90,14 @@ class SentRequests(Feature, BindsToSession, ProvidesWarnings):
         if not self._session.session:
             return
         history = self._session.history
-        request = SentRequest(history.turn, 1 + history.reply_count, time.time(), body)
+        self._keep(SentRequest(history.turn, 1 + history.reply_count, time.time(), body))
+
+    def keep_of_helper(self, call_id: str, step: int, body: bytes) -> None:
+        """Keep what the helper sends for its *step* that is the call *call_id*; from any thread."""
+        turn = self._session.history.turn
+        self._keep(SentRequest(turn, step, time.time(), body, call_id))
+
+    def _keep(self, request: SentRequest) -> None:
         try:
             self._log.append(self._session.session, request)
         except OSError as error:

@@ -32,6 +32,13 @@ def claim(database: Database, session: str) -> None:
         )
 
 
+def claimed(database: Database) -> dict[str, int]:
+    """Return the sessions that a process has, each with its number."""
+    with database.reading() as connection:
+        rows = connection.execute("SELECT session, pid, started FROM runner")
+        return {row[0]: row[1] for row in rows.fetchall() if _is_owner(*row[1:])}
+
+
 def _is_owner(pid: object, started: object) -> bool:
     """Return whether the process that a row names lives; a broken disk may have left anything."""
     return isinstance(pid, int) and 0 < pid < 1 << 31 and is_running(pid, str(started))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.conversation.history import ASKED, QUEUE
 from core.conversation.messages import Record, User
 from core.conversation.store import SessionInfo, SessionMatch, Store
-from modules.sessions.claims import claim, release
+from modules.sessions.claims import claim, claimed, release
 from modules.sessions.rows import (
     INFO_COLUMNS,
     cost_of,
@@ -103,20 +103,20 @@ class Sessions(Store):
         self._unwritten.pop(session, None)
 
     @with_recovery
-    def append(self, session: str, turn: int, record: Record) -> None:
-        """Add *record* to the end of *session*; it is durable when this returns."""
+    def append(self, session: str, turn: int, *records: Record) -> None:
+        """Add *records* to the end of *session*; they are durable when this returns."""
         now = time.time()
-        facts = is_activity(record), now, isinstance(record, User), cost_of(record)
         with self._database.writing() as connection:
             self._write_session(connection, session)
-            seq = next_seq(connection, session)
-            insert_event(connection, session, seq, now, turn, record)
-            connection.execute(
-                "UPDATE session SET updated = CASE WHEN ? THEN ? ELSE updated END,"
-                " turns = turns + ?, cost_usd = cost_usd + ?,"
-                " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
-                (*facts, title_of(record), session),
-            )
+            for seq, record in enumerate(records, next_seq(connection, session)):
+                insert_event(connection, session, seq, now, turn, record)
+                facts = is_activity(record), now, isinstance(record, User), cost_of(record)
+                connection.execute(
+                    "UPDATE session SET updated = CASE WHEN ? THEN ? ELSE updated END,"
+                    " turns = turns + ?, cost_usd = cost_usd + ?,"
+                    " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
+                    (*facts, title_of(record), session),
+                )
         self._unwritten.pop(session, None)
 
     @with_recovery
@@ -238,6 +238,17 @@ class Sessions(Store):
         return self._infos(f"{_IN_USE} AND NOT archived ORDER BY updated DESC LIMIT ?", limit)
 
     @with_recovery
+    def with_state(self, name: str) -> Sequence[str]:
+        """Return the ids of the sessions that ever had a state *name*, the newest first."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT session FROM event WHERE kind = 'shift' AND CASE WHEN json_valid(data)"
+                " THEN json_extract(data, '$.name') = ? END GROUP BY session ORDER BY max(ts) DESC",
+                (name,),
+            )
+            return [session for (session,) in found]
+
+    @with_recovery
     def archived(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the archived sessions, the newest first."""
         return self._infos(f"{_IN_USE} AND archived ORDER BY updated DESC LIMIT ?", limit)
@@ -316,6 +327,19 @@ class Sessions(Store):
         Raises `UserError` that names the process when another one runs it.
         """
         claim(self._database, session)
+
+    @with_recovery
+    def claimed(self) -> Sequence[str]:
+        """Return the sessions in which a process may work now, the oldest first."""
+        known = claimed(self._database)
+        with self._database.reading() as connection:
+            kept = connection.execute("SELECT id FROM session ORDER BY created, id").fetchall()
+        return [name for (name,) in kept if name in known]
+
+    @with_recovery
+    def holder(self, session: str) -> int | None:
+        """Return the number of the process that has *session*, None where none has."""
+        return claimed(self._database).get(session)
 
     def release(self, session: str) -> None:
         """Let another process run *session*."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from utils.system.shared_file import SharedFile
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-TomlValue = str | int | float | bool | list[str]
+TomlValue = str | int | float | bool | list[str] | Mapping[str, str | Mapping[str, str]]
 
 
 def read_settings(config: Path) -> dict[str, Any]:
@@ -20,18 +21,24 @@ def read_settings(config: Path) -> dict[str, Any]:
     return _parsed(config, SharedFile(config).read()).unwrap()
 
 
-def keep_setting(config: Path, name: str, value: TomlValue | None) -> None:
+def keep_setting(config: Path, name: str, value: TomlValue | None, *tables: str) -> None:
     """Have the settings file *config* say *value* of *name*, or nothing for None; mode 0600.
+
+    With *tables* it is a name in the last of them, each of which is in the one before it; those
+    that are not there are made.
 
     All else in the file stays as it is. Raises `UserError` where it cannot be read or written.
     """
 
     def edit(before: bytes) -> bytes:
         document = _parsed(config, before)
+        place: Any = document
+        for table in tables:
+            place = place.get(table, {}) if value is None else place.setdefault(table, {})
         if value is None:
-            document.pop(name, None)
+            place.pop(name, None)
         else:
-            document[name] = value
+            place[name] = value
         return document.as_string().encode()
 
     with suppress(OSError):  # nobody else's eyes from the first moment on

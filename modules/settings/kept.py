@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+import itertools
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from modules.settings.config_file import TomlValue, keep_setting, read_settings
+from modules.settings.live import Effect, LiveSettings
 from modules.settings.meanings import GROUPS, TESTED
 from utils.i18n import Phrase, Text, UserError, phrase
-from utils.llm.served_model import without_login
+from utils.llm.provider import DEFAULT_PROVIDER, Provider
+from utils.llm.served_model import is_same_server, without_login
 from utils.text.nearest import with_suggestion
 
 Parse = Callable[[str, Any, Text], Any]
 _DEFAULT = phrase("default")
+_SHORTCUTS = "shortcuts"
 
 
 class StartSettings(Protocol):
@@ -26,14 +31,17 @@ class StartSettings(Protocol):
     def data_dir(self) -> Path: ...
     @property
     def sources(self) -> Mapping[str, Text]: ...
+    @property
+    def all_providers(self) -> list[Provider]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """One setting, its values as one text each; no secret is told, nor a login in an address.
 
-    *value* holds now, *kept* from the next start on, unless *source* beats the file; `None` is what
-    the file says nothing of. *choices* are all values there are, empty where there are more.
+    *value* holds now, *kept* is what the file says, None where it says nothing; *effect* is whom
+    it reaches when it is saved, unless *source* beats the file. *choices* are all values there are,
+    empty where there are more.
     """
 
     name: str
@@ -44,6 +52,7 @@ class Setting:
     kept: str | None
     source: Text
     allowed: Text
+    effect: Effect = "restart"
     choices: Sequence[str] = ()
     is_secret: bool = False
     is_set: bool = False
@@ -54,19 +63,26 @@ class Setting:
 
 
 class KeptSettings:
-    """Shows *settings*, and keeps others in their `config.toml`; *parse* checks a value of one."""
+    """Shows the settings of *live*, and keeps others in their `config.toml`; *parse* checks one."""
 
-    def __init__(self, settings: StartSettings, parse: Parse) -> None:
-        self._settings = settings
+    def __init__(self, live: LiveSettings[StartSettings], parse: Parse) -> None:
+        self._live = live
         self._parse = parse
-        self.path = settings.data_dir / "config.toml"
+        self.path = live.now.data_dir / "config.toml"
+
+    @property
+    def _settings(self) -> StartSettings:
+        return self._live.now
+
+    @property
+    def _declared(self) -> Mapping[str, Field[Any]]:
+        return {one.name: one for one in fields(self._settings)}
 
     def all(self) -> Sequence[Setting]:
         """Return every setting, by group. Raises `UserError` where the file cannot be read."""
         kept = read_settings(self.path)
-        found = {one.name: one for one in fields(self._settings)}
         return [
-            self._setting(found[name], group, meaning, kept)
+            self._setting(self._declared[name], group, meaning, kept)
             for group, meanings in GROUPS
             for name, meaning in meanings
         ]
@@ -80,9 +96,9 @@ class KeptSettings:
         return known[name]
 
     def keep(self, name: str, value: str | Sequence[str] | None) -> Setting:
-        """Keep *value* of the setting *name* for the next start, None for its default; return it.
+        """Keep *value* of the setting *name*, None for its default; return it.
 
-        Raises `UserError` for what it cannot be.
+        It takes effect where it can. Raises `UserError` for what it cannot be.
         """
         setting = self.find(name)
         if setting.is_table:
@@ -93,9 +109,46 @@ class KeptSettings:
                     path=str(self.path),
                 )
             )
-        parsed = None if value is None else _to_toml(self._parse(name, value, str(self.path)))
-        keep_setting(self.path, name, parsed)
+        parsed = None if value is None else self._parse(name, value, str(self.path))
+        to_toml = self._declared[name].metadata.get("to_toml", _to_toml)
+        keep_setting(self.path, name, None if parsed is None else to_toml(parsed))
+        self._live.renew(name)
         return self.find(name)
+
+    def keep_shortcut(self, action: str, keys: str) -> Setting:
+        """Keep *keys* for *action*, a name in the table of shortcuts.
+
+        Raises `UserError` for what it cannot be.
+        """
+        kept = read_settings(self.path).get(_SHORTCUTS, {})
+        before = self._parse(_SHORTCUTS, kept, str(self.path))
+        parsed = self._parse(_SHORTCUTS, {**before, action: keys}, str(self.path))
+        screen, _, name = action.partition(".")
+        keep_setting(self.path, name, parsed.get(action), _SHORTCUTS, screen)
+        self._live.renew(_SHORTCUTS)
+        return self.find(_SHORTCUTS)
+
+    def use_server(self, name: str, base_url: str, model: str) -> None:
+        """Use *model* of the server at *base_url*, of the program *name*, from now on.
+
+        It is kept as a provider of its own, without a key: that of the usual server is for that one
+        alone. Raises `UserError` for what it cannot be.
+        """
+        kept = read_settings(self.path).get("providers", {})
+        known = self._parse("providers", kept, str(self.path))
+        provider = next(
+            (one for one, table in known.items() if is_same_server(table["base_url"], base_url)), ""
+        )
+        if not provider:
+            taken = {one.name for one in self._settings.all_providers}
+            provider, table = (
+                _free_name(name, {DEFAULT_PROVIDER, *taken, *known}),
+                {"base_url": base_url},
+            )
+            self._parse("providers", {provider: table}, str(self.path))
+            keep_setting(self.path, provider, table, "providers")
+        self.keep("model", f"{provider}/{model}")
+        self._live.renew("providers")  # behind the model: what begins there begins with it
 
     def test(self, name: str) -> Text:
         """Return in words that the setting *name* works, as the next start would have it.
@@ -134,10 +187,11 @@ class KeptSettings:
             group=group,
             meaning=meaning,
             value=shown(value),
-            default="" if is_table else shown(declared.default),
+            default="" if is_table or declared.default is MISSING else shown(declared.default),
             kept=shown(self._parse(name, kept[name], path)) if name in kept else None,
             source=source,
             allowed=kind["allowed"],
+            effect=self._live.effect_of(name),
             choices=kind.get("choices", ()),
             is_secret=is_secret,
             is_set=bool(value),
@@ -148,12 +202,21 @@ class KeptSettings:
         )
 
 
+def _free_name(program: str, taken: Collection[str]) -> str:
+    """Return a name for the provider that *program* is, which no other of *taken* has."""
+    name = re.sub(r"[^a-z0-9.]+", "-", program.lower()).strip("-.") or "local"
+    names = itertools.chain((name,), (f"{name}-{number}" for number in itertools.count(2)))
+    return next(one for one in names if one not in taken)
+
+
 def _text(value: Any, separator: str) -> str:
     """Return *value* as one text that the parser of its setting reads as the same."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
         return separator.join(map(str, value))
+    if isinstance(value, Mapping):
+        return separator.join(f"{name} = {one}" for name, one in value.items())
     return str(value)
 
 

@@ -6,7 +6,10 @@ from utils.i18n import Phrase, phrase
 
 _SERVERS = (
     ("deepseek_api_key", phrase("Your key from platform.deepseek.com")),
-    ("deepseek_base_url", phrase("Address of DeepSeek or a compatible server")),
+    (
+        "deepseek_base_url",
+        phrase("Address of DeepSeek or a compatible server, which gets that key"),
+    ),
     ("anthropic_api_key", phrase("Your key for Claude")),
     ("anthropic_base_url", phrase("Address of Anthropic's API")),
     ("openai_api_key", phrase("Your key for OpenAI's models")),
@@ -31,8 +34,14 @@ _MODEL = (
 )
 _PERMISSIONS = (
     ("approve", phrase("When to ask before a call runs")),
-    ("network_hosts", phrase("Hosts that programs can reach once you allow the network")),
-    ("show_folders", phrase("Folders outside the project that programs can read")),
+    (
+        "network_hosts",
+        phrase("Hosts that programs can reach once you allow the network, separated by spaces"),
+    ),
+    (
+        "show_folders",
+        phrase("Folders outside the project that programs can read, separated by colons"),
+    ),
     ("hide_secrets", phrase("Replace secret values with names for the model")),
     (
         "allow_outside",
@@ -47,6 +56,7 @@ _COST = (
     ("daily_budget", phrase("Cost limit per day, in US dollars; 0 for no limit")),
     ("budget_usd", phrase("Cost limit per session, in US dollars; 0 for no limit")),
     ("when", phrase("off-peak: wait for the cheap hours")),
+    ("helper_model", phrase("Model of helpers; empty for the session's own")),
     ("step_limit", phrase("Limit of model calls per task; 0 for no limit")),
     ("prices", phrase("Prices of models")),
 )
@@ -76,7 +86,9 @@ _RECORDS = (
 )
 _SCREEN = (
     ("lang", phrase("Display language: en or zh")),
+    ("theme", phrase("Colors: auto, light, dark or high contrast")),
     ("keys", phrase("Keys of the terminal's input line: emacs or vim")),
+    ("shortcuts", phrase("Keyboard shortcuts of both screens; /settings shortcuts lists them")),
     ("plain", phrase("Plain terminal output for screen readers")),
     ("notify", phrase("How the terminal notifies you when a task ends or asks")),
     ("notify_seconds", phrase("Seconds without a key before you are notified")),
@@ -99,6 +111,7 @@ GROUPS: tuple[tuple[Phrase, tuple[tuple[str, Phrase], ...]], ...] = (
 TESTED = (
     "model",
     *("deepseek_api_key", "deepseek_base_url", "anthropic_api_key", "anthropic_base_url"),
-    *("openai_api_key", "openai_base_url", "show_folders", "network_hosts"),
+    *("openai_api_key", "openai_base_url", "tavily_api_key", "tavily_base_url"),
+    *("show_folders", "network_hosts", "checks", "notify"),
 )
 """The settings that there is something to test of."""

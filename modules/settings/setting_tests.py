@@ -6,7 +6,9 @@ What is tested is what the next start would have: a key just saved can be tried 
 from __future__ import annotations
 
 import re
+import shutil
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -43,7 +45,7 @@ class ServerSettings(Protocol):
     @property
     def deepseek_base_url(self) -> str: ...
     @property
-    def deepseek_api_key(self) -> str: ...
+    def usual_key(self) -> str: ...
     @property
     def model(self) -> str: ...
     @property
@@ -52,6 +54,12 @@ class ServerSettings(Protocol):
     def show_folders(self) -> tuple[Path, ...]: ...
     @property
     def network_hosts(self) -> tuple[str, ...]: ...
+    @property
+    def checks(self) -> tuple[str, ...]: ...
+    @property
+    def tavily_api_key(self) -> str: ...
+    @property
+    def tavily_base_url(self) -> str: ...
 
 
 def test_setting(settings: object, changes: Mapping[str, Any], name: str) -> Text:
@@ -68,6 +76,12 @@ def test_setting(settings: object, changes: Mapping[str, Any], name: str) -> Tex
         return _test_folders(changed.show_folders)
     if name == "network_hosts":
         return _test_hosts(changed.network_hosts)
+    if name == "notify":
+        raise UserError(phrase("Try it in the terminal that notifies you: /settings test notify"))
+    if name == "checks":
+        return _test_commands(changed.checks)
+    if name.startswith("tavily_"):
+        return _test_search(changed.tavily_api_key, changed.tavily_base_url)
     return _test_server(changed, name)
 
 
@@ -100,6 +114,50 @@ def _test_hosts(hosts: Sequence[str]) -> Phrase:
     return phrase("Hosts that resolve: {n:,}", n=len(hosts))
 
 
+def _test_commands(commands: Sequence[str]) -> Phrase:
+    """Read the *commands* as the shell will, and run none of them."""
+    if not commands:
+        raise UserError(phrase("No checks are set; the project's own are used."))
+    for command in commands:
+        read = subprocess.run(  # noqa: S603 - it only reads
+            (shutil.which("bash") or "/bin/bash", "-n"),
+            input=command,
+            text=True,
+            capture_output=True,
+        )
+        if read.returncode:
+            why = (read.stderr.strip().splitlines() or [""])[0].removeprefix("bash: ")
+            raise UserError(
+                phrase("The shell cannot read {command}: {why}", command=command, why=why)
+            )
+    return phrase("Commands that the shell understands: {n:,}. /check runs them.", n=len(commands))
+
+
+def _test_search(key: str, url: str) -> Phrase:
+    """Search for one result, as the model does."""
+    if not key:
+        raise UserError(phrase("Set {name} first.", name="tavily_api_key"))
+    from core.tools import ToolError
+    from modules.search_engine import WebSearch
+
+    started = time.monotonic()
+    try:
+        WebSearch(key, _Whole(), Stop(), base_url=url, timeout=_SECONDS).web_search(
+            "test", max_results=1
+        )
+    except ToolError as problem:
+        raise UserError(phrase("The search failed: {why}", why=problem.message)) from problem
+    seconds = time.monotonic() - started
+    return phrase("The search answered in {seconds:.1f} s.", seconds=seconds)
+
+
+class _Whole:
+    """Leaves texts as long as they are."""
+
+    def shorten(self, text: str, /) -> str:
+        return text
+
+
 def _test_server(settings: ServerSettings, name: str) -> Phrase:
     """Ask the server that the setting *name* is about: its model, or where it has none in use for
     its models.
@@ -110,7 +168,7 @@ def _test_server(settings: ServerSettings, name: str) -> Phrase:
     else:
         provider, model = providers.get(name.partition("_")[0]), ""
     url = provider.base_url if provider else settings.deepseek_base_url
-    key = provider.key if provider else settings.deepseek_api_key
+    key = provider.key if provider else settings.usual_key
     own_provider, own_model = split_model_name(settings.model, providers)
     if not model and own_provider is provider:
         model = own_model

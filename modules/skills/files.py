@@ -11,13 +11,15 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, Protocol
 from unicodedata import normalize
 
 from core.tools import ToolError
-from modules.files.project import Project
+from modules.files.project import BinaryFile, Project
+from utils.frozen import frozen
 from utils.i18n import Text, UserError, phrase
 from utils.text.clean import visible, visible_text
 
@@ -31,6 +33,7 @@ MAX_SKILLS = 60
 _MAX_BYTES = 256_000
 _MAX_LISTED = 200  # files of one skill
 _MAX_DEPTH = 4
+_TOOL = re.compile(r"[\w-]+(?=[\s,(]|$)(?:\([^)]*\))?")
 _NAME = re.compile(r"[\w][\w.-]{0,63}")
 
 Origin = Literal["project", "own", "built-in"]
@@ -38,10 +41,19 @@ Stamp = tuple[int, int, int, int]
 Listing = Callable[[str], Sequence[tuple[str, bool]]]
 
 
-class Skill(NamedTuple):
+class DocumentTexts(Protocol):
+    """Gives the text of what is no text but a document: a PDF, slides, a sheet."""
+
+    def read_text(self, name: str, data: bytes) -> str | None:
+        """Return the text of the file *name* of the bytes *data*, None if it is no document."""
+
+
+@frozen
+class Skill:
     """A skill in the folder *path*: of the project, relative to it, or absolute.
 
-    *shown* is that path as it is said to a person. *problem* is why it cannot be used.
+    *shown* is that path as it is said to a person. *tools* are those that its `allowed-tools`
+    name: that gives it no leave. *problem* is why it cannot be used.
     """
 
     name: str
@@ -51,6 +63,7 @@ class Skill(NamedTuple):
     description: str = ""
     body: str = ""
     problem: Text = ""
+    tools: tuple[str, ...] = ()
 
 
 class SkillReader:
@@ -59,7 +72,15 @@ class SkillReader:
     A file that did not change is read once.
     """
 
-    def __init__(self, project: Project, home: Path | None, built_in: Path) -> None:
+    def __init__(
+        self,
+        project: Project,
+        home: Path | None,
+        built_in: Path,
+        documents: Callable[[], DocumentTexts] | None = None,
+    ) -> None:
+        """*documents* are asked for at the first file that is no text."""
+        self._documents = documents
         self._project = project
         self._own = [home / folder for folder in OWN_FOLDERS] if home else []
         self._built_in = built_in
@@ -76,7 +97,7 @@ class SkillReader:
         return found
 
     def read(self, skill: Skill, path: str) -> str:
-        """Return the text of the file *path* of *skill*.
+        """Return the text of the file *path* of *skill*, also that of a document.
 
         Raises `ToolError`, also for what is outside the skill's folder.
         """
@@ -84,7 +105,15 @@ class SkillReader:
             name = folder.normalize(f"{base}/{path}" if base else path)
             if base and not name.startswith(f"{base}/"):
                 raise ToolError(phrase("{path!r} is not a file of this skill.", path=path))
-            return folder.read_text(name).text
+            try:
+                return folder.read_text(name).text
+            except BinaryFile:
+                return self._document_text(folder, name)
+
+    def _document_text(self, folder: Project, name: str) -> str:
+        data = folder.read_bytes(name)
+        text = self._documents().read_text(visible(name), data) if self._documents else None
+        return folder.decode_text(name, data).text if text is None else f"{text}\n"
 
     def files(self, skill: Skill) -> list[str]:
         """Return the paths of the files of *skill* but for `SKILL.md`, in order.
@@ -148,10 +177,10 @@ class SkillReader:
         try:
             skill = parsed(skill, read())
         except (ToolError, UserError) as error:
-            skill = skill._replace(problem=error.message)
+            skill = replace(skill, problem=error.message)
         except OSError as error:
             why = phrase("cannot read it: {why}", why=error.strerror or str(error))
-            skill = skill._replace(problem=why)
+            skill = replace(skill, problem=why)
         self._cache[skill.path] = (stamp, skill)
         return skill
 
@@ -174,11 +203,19 @@ def parsed(skill: Skill, data: bytes) -> Skill:
     if not isinstance(description, str) or not description.strip():
         raise UserError(phrase("its front matter has no description"))
     is_name = isinstance(name, str) and is_skill_name(name)
-    return skill._replace(
+    return replace(
+        skill,
         name=str(name) if is_name else skill.name,
         description=visible(" ".join(description.split())),
         body=body,
+        tools=_tool_names(values.get("allowed-tools", "")),
     )
+
+
+def _tool_names(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of tools in *value*, in either way of writing lists of them."""
+    words = _TOOL.findall(value if isinstance(value, str) else " ".join(value))
+    return tuple(dict.fromkeys(words))
 
 
 def is_skill_name(name: str) -> bool:

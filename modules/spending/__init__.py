@@ -20,6 +20,7 @@
 """
 
 EXPORTS = {
+    "amounts": ["amount"],
     "feature": ["Spending"],
     "ledger": ["Ledger"],
     "masked_answers": ["MaskedAnswers"],

@@ -7,10 +7,11 @@ from datetime import datetime
 
 from modules.spending.past_tasks import Estimate
 from utils.i18n import Phrase, Text, UserError, phrase
-from utils.llm.prices import Tariff, in_money
+from utils.llm.prices import Tariff, in_money, plain_sum
 
 MAX_DOLLARS = 1_000_000
 _SMALL_DOLLARS = 0.01
+_SMALL_CAP = 0.001
 
 
 def estimate_phrase(estimate: Estimate, tariff: Tariff) -> Phrase:
@@ -23,19 +24,29 @@ def estimate_phrase(estimate: Estimate, tariff: Tariff) -> Phrase:
 
 def range_of(estimate: Estimate, tariff: Tariff) -> Phrase:
     low, high, yuan = estimate.low, estimate.high, tariff.price.yuan
-    dollars = phrase("${low} to ${high}", low=f"{low:.2g}", high=f"{high:.2g}")
+    dollars = phrase("${low} to ${high}", low=_about(low), high=_about(high))
     if not yuan:
         return dollars
     return phrase(
         "{dollars} (¥{low} to ¥{high})",
         dollars=dollars,
-        low=f"{low * yuan:.2g}",
-        high=f"{high * yuan:.2g}",
+        low=_about(low * yuan),
+        high=_about(high * yuan),
     )
 
 
 def cap_of(dollars: float) -> Text:
-    return f"${dollars:g}" if dollars else phrase("no limit")
+    return f"${plain_sum(dollars)}" if dollars else phrase("no limit")
+
+
+def _about(money: float) -> str:
+    """Return *money* to two digits."""
+    return plain_sum(float(f"{money:.2g}"))
+
+
+def spent_of(dollars: float, cap: float) -> str:
+    """Return *dollars* that were spent of *cap*: to the millionth where that is small."""
+    return f"{dollars:.6f}" if cap < _SMALL_CAP else amount(dollars)
 
 
 def amount(dollars: float) -> str:

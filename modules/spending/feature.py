@@ -22,12 +22,13 @@ from modules.spending.amounts import (
     how_to_say,
     parse_dollars,
     range_of,
+    spent_of,
 )
 from modules.spending.ledger import Ledger
 from modules.spending.past_tasks import Estimate, PastTask, PastTasks
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Usage
-from utils.llm.prices import Tariff
+from utils.llm.prices import Tariff, plain_sum
 
 if TYPE_CHECKING:
     from core.conversation.messages import Record
@@ -69,6 +70,18 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
 
     def bind(self, session_handle: SessionHandle) -> None:
         self._session = session_handle
+
+    def limit_task(self, dollars: float) -> None:
+        """Have a task cost *dollars* at most, 0 for as much as it takes."""
+        self._task_budget = dollars
+
+    def limit_day(self, dollars: float) -> None:
+        """Have a day cost *dollars* at most, 0 for as much as it takes."""
+        self._daily_budget = dollars
+
+    def run_at(self, when: When) -> None:
+        """Run at any time, or in the cheap hours, as *when* says."""
+        self._when = when
 
     @command(
         "/budget [USD|off|day USD|day off]",
@@ -179,17 +192,17 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
             return phrase(
                 "Budget reached: the task has cost ${spent} of ${budget}. Send “go on” to "
                 "spend as much again; /budget {more} raises the limit.",
-                spent=amount(spent),
-                budget=f"{self._task_budget:g}",
-                more=f"{2 * self._task_budget:g}",
+                spent=spent_of(spent, self._task_budget),
+                budget=plain_sum(self._task_budget),
+                more=plain_sum(2 * self._task_budget),
             )
         if self._daily_budget and (spent := self._spent_today()) >= self._daily_budget:
             return phrase(
                 "Daily budget reached: ${spent} of ${budget} spent today. Continue tomorrow; "
                 "/budget day {more} raises the limit.",
-                spent=amount(spent),
-                budget=f"{self._daily_budget:g}",
-                more=f"{2 * self._daily_budget:g}",
+                spent=spent_of(spent, self._daily_budget),
+                budget=plain_sum(self._daily_budget),
+                more=plain_sum(2 * self._daily_budget),
             )
         return None
 
@@ -295,7 +308,9 @@ class Spending(Feature, BindsToSession, LimitsSpending, FinishesTurns, ProvidesW
         if not self._daily_budget:
             return phrase("${spent} in all projects", spent=spent)
         return phrase(
-            "${spent} in all projects, of ${budget}", spent=spent, budget=f"{self._daily_budget:g}"
+            "${spent} in all projects, of ${budget}",
+            spent=spent,
+            budget=plain_sum(self._daily_budget),
         )
 
     def _hours(self, tariff: Tariff) -> Phrase:

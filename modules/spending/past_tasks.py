@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from core.conversation.history import usage_in
 from core.conversation.messages import Assistant, Effort, Record
 from core.loop.thinking import Way
+from utils.frozen import frozen
 from utils.llm.completion import Usage
 from utils.llm.prices import Tariff
 from utils.system.rotated_lines import all_files, append_line
@@ -24,7 +23,7 @@ _MAX_TASKS = 50
 _MAX_BYTES = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastTask:
     """A task that came to its end. *dollars* is what it would have cost off-peak; *tokens* is the
     size of its first request, and *steps* counts them all.
@@ -77,7 +76,8 @@ def _read_again(usages: Iterable[Usage], read_before: int) -> int:
     return total
 
 
-class Estimate(NamedTuple):
+@frozen
+class Estimate:
     """US dollars that the next task may cost, by so many past *tasks*.
 
     With none it is what its first request costs, read from the cache and not.

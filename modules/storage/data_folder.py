@@ -66,7 +66,7 @@ class DataFolder:
 
     @property
     def sockets(self) -> Path:
-        """The folder of sockets by which what runs is shown elsewhere."""
+        """The folder of sockets by which what runs is shown, and answered, elsewhere."""
         return self.path / "sockets"
 
     @property
@@ -115,6 +115,11 @@ class DataFolder:
         return self.root / "tool_cases"
 
     @property
+    def own_agents(self) -> Path:
+        """The folder of the person's own roles of helpers, for every project."""
+        return self.root / "agents"
+
+    @property
     def own_commands(self) -> Path:
         """The folder of the person's own commands, for every project."""
         return self.root / "commands"
@@ -159,6 +164,11 @@ class DataFolder:
         return self.path / "memory_offers.json"
 
     @property
+    def session_decisions(self) -> Path:
+        """What sessions decided, and was not offered for the memory yet."""
+        return self.path / "session_decisions.json"
+
+    @property
     def task_memory(self) -> Path:
         """What the session at hand is about."""
         return self.path / "WORKING.md"
@@ -167,6 +177,17 @@ class DataFolder:
     def plans(self) -> Path:
         """The plans made in plan mode, a file for each session."""
         return self.path / "plans"
+
+    @property
+    def races(self) -> Path:
+        """The races that are not over, a file for each."""
+        return self.path / "races"
+
+    @property
+    def of_work(self) -> tuple[Path, ...]:
+        """The small files that say how to work in the project, beside those in its folder."""
+        switches = (self.tool_switches, self.skill_switches, self.shows_secrets)
+        return (*switches, self.checks, self.consents, self.config, self.memory, self.task_memory)
 
     @property
     def notes(self) -> Path:
@@ -180,6 +201,11 @@ class DataFolder:
     def pictures(self) -> Path:
         """The pictures of the sessions, a folder for each."""
         return self.path / "pictures"
+
+    @property
+    def document_previews(self) -> Path:
+        """The pages of documents as pictures, a folder for each content."""
+        return self.path / "previews"
 
     @property
     def checkpoints(self) -> Path:

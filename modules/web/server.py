@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +34,8 @@ from modules.terminal_ops import TerminalOps
 from modules.tool_tester.cases import ToolCases
 from modules.tool_tester.tester import ToolTester
 from modules.translator import Translator
+from modules.web.api.agents_api import AgentsApi
+from modules.web.api.artifacts_api import ArtifactsApi
 from modules.web.api.changes_api import ChangesApi
 from modules.web.api.figures_api import FiguresApi
 from modules.web.api.files_api import FilesApi
@@ -47,7 +48,8 @@ from modules.web.api.receipts_api import ReceiptsApi
 from modules.web.api.server_api import ServerApi, ServerInfo
 from modules.web.api.session_api import SessionApi
 from modules.web.api.sessions_api import DEFAULT_TURNS, SessionsApi
-from modules.web.api.settings_api import SettingsApi
+from modules.web.api.settings_api import ModelServers, SettingsApi
+from modules.web.api.skills_api import SkillsApi
 from modules.web.api.symbols_api import SymbolsApi
 from modules.web.api.tools_api import ToolsApi
 from modules.web.api.why_api import WhyApi
@@ -56,9 +58,11 @@ from modules.web.files.running_pages import RunningPages
 from modules.web.files.tree_listing import TreeListing
 from modules.web.files.watcher import FolderWatcher
 from modules.web.http.app import make_app, replay_page
-from modules.web.http.auth import LINK_SECONDS, Authenticator, published_server_file, server_file
+from modules.web.http.auth import Authenticator, published_server_file, server_file
 from modules.web.http.routes import Route, routes_of
 from modules.web.http.security import SecurityMiddleware
+from modules.web.login_links import LoginLinks
+from modules.web.pairing.devices import Device
 from modules.web.servers import http_servers, websocket_limits
 from modules.web.servers.bind import BindAddress
 from modules.web.sessions.event_bus import EventBus
@@ -76,7 +80,9 @@ from utils.text.codec import to_plain
 
 if TYPE_CHECKING:
     from modules.shells.shells import Shells
+    from modules.web.api.devices_api import DevicesApi
     from modules.web.api.shells_api import ShellsApi
+    from modules.web.remote_access import RemoteAccess
 
 NO_REMOTE_PREVIEWS = phrase(
     "Previews only work on a server that other machines cannot reach. Start it without "
@@ -98,9 +104,12 @@ class ServerConfig:
     open_terminal: TerminalFactory
     version: str
     language: str
-    model: str
-    is_practice: bool
+    model: ModelServers
     log: FailureLog
+    theme: Callable[[], str] = lambda: "auto"
+    """The colors of a page where the browser has chosen none."""
+    shortcuts: Callable[[], Mapping[str, str]] = dict
+    """The keyboard shortcuts that the settings change."""
     start: str = ""
     make_tester: Callable[[], ToolTester] | None = None
     """Makes what tries the tools, when that is first wanted."""
@@ -116,10 +125,14 @@ class WebServer:
 
     def __init__(self, bind_address: BindAddress, config: ServerConfig) -> None:
         self._config = config
-        self._listen_socket = bind_address.listen()
-        self.port: int = self._listen_socket.getsockname()[1]
-        self.url = bind_address.url(self.port)
-        self.authenticator = Authenticator(self.port)
+        self.remote = self._make_remote(bind_address)
+        self._listen_socket = self.remote.inner_socket if self.remote else bind_address.listen()
+        self.port: int = self.remote.port if self.remote else self._listen_socket.getsockname()[1]
+        self.url = self.remote.own_url if self.remote else bind_address.url(self.port)
+        self.authenticator = Authenticator(
+            self.port, devices=self.remote.devices if self.remote else None
+        )
+        self.on_paired: Callable[[Device], object] = lambda _: None
         self._loop, self._server = http_servers.make_server(
             bind_address.async_mode, self._listen_socket, self._config.log.log
         )
@@ -158,12 +171,19 @@ class WebServer:
         )
         self._make_app(bind_address)
 
+    def _make_remote(self, bind_address: BindAddress) -> RemoteAccess | None:
+        if not bind_address.allow_remote:
+            return None
+        from modules.web.remote_access import RemoteAccess  # few let others in
+
+        return RemoteAccess(bind_address, self._config.data.root, self._config.log.log)
+
     def _make_gateway(self, bind_address: BindAddress) -> PreviewGateway | None:
         """Return the gateway to previews on the next port, or another if that is not free.
 
         None where browsers on other machines are meant: the names of previews lead nowhere there.
         """
-        if not bind_address.is_local:
+        if bind_address.allow_remote:
             return None
         wanted = self.port + 1 if bind_address.port and self.port < 65_535 else 0
         return PreviewGateway(self._config.log.log, wanted, bind_address.origins(self.port))
@@ -191,7 +211,10 @@ class WebServer:
             buttons_of(self._first_terminal.commands.values()),
             version=config.version,
             language=config.language,
+            theme=config.theme,
+            shortcuts=config.shortcuts,
             start=config.start,
+            on_paired=self._paired,
         )
         self._socketio = SocketIO(
             self.app,
@@ -218,8 +241,10 @@ class WebServer:
         self._wsgi_app = SecurityMiddleware(
             self.app,
             self.authenticator,
-            bind_address.hosts(self.port),
+            self.remote.hosts() if self.remote else [bind_address.hosts(self.port)],
             frame_source=self._previews.frame_source if self._previews else "",
+            is_closed=self.remote is not None,
+            connections=self.remote.connections if self.remote else None,
         )
 
     def _make_shells(self) -> ShellsApi | None:
@@ -249,10 +274,10 @@ class WebServer:
             root=str(config.project.root),
             language=config.language,
             model=config.model,
-            is_practice=config.is_practice,
             url=self.url,
             port=self.port,
             has_terminals=self._shells is not None,
+            is_remote=self.remote is not None,
         )
         commands, tools = self._first_terminal.commands, self._first_terminal.tools
         sessions = SessionsApi(
@@ -273,7 +298,7 @@ class WebServer:
             lambda: tools.specs,
         )
         shown = (config.project, self.registry, self._listing.stat_cache)
-        receipts, changes = ReceiptsApi(*shown), ChangesApi(*shown)
+        receipts, changes = ReceiptsApi(*shown, self._watcher), ChangesApi(*shown)
         pictures = PicturesApi(self.registry)
         models = ModelApi(self.registry)
         previews = PreviewApi(self.registry)
@@ -281,20 +306,42 @@ class WebServer:
         return routes_of(
             *(server, sessions, api, models, pictures, changes, receipts, files, previews),
             FiguresApi(self.registry, self._redactor),
+            AgentsApi(self.registry, self._redactor),
             GitApi(self.registry),
+            ArtifactsApi(self.registry, api, self._redactor),
+            SkillsApi(self.registry),
             symbols,
             self._tools,
             *([WhyApi(why, self._redactor)] if why else []),
-            *([SettingsApi(settings)] if settings else []),
+            *([SettingsApi(settings, config.model)] if settings else []),
             *([MentionsApi(mentions)] if mentions else []),
+            *self._devices_api(),
         )
+
+    def _devices_api(self) -> list[DevicesApi]:
+        if self.remote is None:
+            return []
+        from modules.web.api.devices_api import DevicesApi  # few let others in
+
+        return [DevicesApi(self.remote, self.authenticator, self._removed)]
+
+    def _paired(self, device: Device) -> None:
+        self.on_paired(device)
+        self._loop.call(partial(self._socketio.emit, "devices", {"paired": device.name}))
+
+    def _removed(self, device_id: str) -> None:
+        self._loop.call(partial(self._socketio.emit, "devices", {"removed": device_id}))
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""
         self._watcher.start()
+        if self.remote:
+            self.remote.start()
         try:
             self._server.run(self._wsgi_app)
         finally:
+            if self.remote:
+                self.remote.close()
             self._end_shells()
             websocket_limits.end_connection(self._socketio.server.eio)
             self._event_bus.close()
@@ -382,15 +429,10 @@ def serve(
             published_server_file(file, server.url, server.authenticator.token, config.project.root)
         )
         echo(phrase("Onefold is working in {path}.", path=str(config.project.root)))
-        if not bind_address.is_local:
-            echo(
-                phrase(
-                    "Warning: the connection is not encrypted. Others on the network can read it."
-                )
-            )
-        echo(phrase("Open this link; it works once:"))
-        echo(f"  {server.url}{server.authenticator.new_link()}")
-        _offer_links(server, echo)
+        server.on_paired = lambda device: echo(phrase("Paired: {device}.", device=device.name))
+        links = LoginLinks(server.url, server.authenticator, server.remote, echo)
+        links.show(float("inf"))
+        links.offer()
         threading.Thread(target=warm, name="warm", daemon=True).start()
         server.run()
     echo(phrase("Stopped. All sessions are saved."))
@@ -400,17 +442,3 @@ def serve(
 def _stop_in_thread(stop: Callable[[], None]) -> Callable[[], None]:
     """Return a function that runs *stop* in a thread: it takes as long as a turn to end."""
     return threading.Thread(target=stop, name="stop", daemon=True).start
-
-
-def _offer_links(server: WebServer, echo: Callable[[Text], None]) -> None:
-    """Print a fresh link whenever the person presses Enter, if there is somebody who can."""
-    if not (sys.stdin and sys.stdin.isatty()):
-        return
-    echo(phrase("Press Enter for a new link, Ctrl-C to stop."))
-    keyboard = sys.stdin.fileno()
-
-    def listen() -> None:
-        while os.read(keyboard, 1_000):
-            echo(f"  {server.url}{server.authenticator.new_link(LINK_SECONDS)}")
-
-    threading.Thread(target=listen, name="keyboard", daemon=True).start()

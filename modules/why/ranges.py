@@ -24,6 +24,8 @@ def ranges_by_origin(found: FileOrigins, start: int = 0, end: int = 0) -> dict[O
             raise ToolError(_no_lines(found))
         return dict.fromkeys(found.origins, ())
     count = len(found.lines)
+    if max(start, end) > count == 1:
+        raise ToolError(phrase("{path} has 1 line.", path=visible(found.path)))
     if max(start, end) > count:
         raise ToolError(phrase("{path} has {count} lines.", path=visible(found.path), count=count))
     by_origin: dict[Origin, list[tuple[int, int]]] = {}

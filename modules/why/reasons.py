@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.cards import LineOrigin, LineReceipt, WrittenBy
+from core.conversation.helper_records import with_helpers_calls
 from core.conversation.history import TurnRecord
 from core.conversation.messages import Assistant, ShellResult, ToolResult, User
 from core.conversation.proof import Proof, proofs_in
@@ -81,7 +82,7 @@ class Reasons:
             return LineOrigin(ranges, origin.writer, origin.when, by=by)
         kept = self.session(origin.session)
         records = kept.records if kept else ()
-        of_turn = [record for turn, record in records if turn == origin.turn]
+        of_turn = [record for turn, record in with_helpers_calls(records) if turn == origin.turn]
         tool, verb, about = self._call(origin.call_id, of_turn)
         return LineOrigin(
             ranges,
@@ -156,7 +157,7 @@ def _arguments_by_call(
 ) -> dict[tuple[int, str], Mapping[str, Any]]:
     """Return what each call of *records* was run with, by its turn and id."""
     found: dict[tuple[int, str], Mapping[str, Any]] = {}
-    for turn, record in records:
+    for turn, record in with_helpers_calls(records):
         match record:
             case Assistant(calls=calls):
                 found |= {(turn, call.id): json.loads(call.arguments) for call in calls}

@@ -24,7 +24,7 @@ import { say, t } from "./i18n/translate.js";
  * @property {import("./store/outbox.js").Sent[]} outbox sent, and not yet seen in the log
  * @property {{id: number, text: string, isBad: boolean}[]} notices
  * @property {import("./store/undo_marks.js").Mark[]} marks of calls that changed files
- * @property {string} [marksOf] the session that they were told of
+ * @property {string} [marksOf] the shown session, once its marks are told
  */
 
 export class App extends Store {
@@ -90,7 +90,7 @@ export class App extends Store {
     if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
       this.notice(t("You can close this tab now."));
     }
-    for (const { effect, cmd } of events) if (/^(keys|git)$/.test(effect) && asked.has(cmd)) this.emit(effect);
+    for (const { effect, cmd } of events) if (/^(agents|keys|git|phone|theme)$/.test(effect) && asked.has(cmd)) this.emit(effect);
   }
 
   #stateCame(state) {
@@ -181,7 +181,7 @@ export class App extends Store {
     remember("session", id);
     const outbox = unsent(id);
     const transcript = emptyTranscript();
-    this.setState({ session: id, isReady: false, transcript, sessionState: null, outbox, marks: [] });
+    this.setState({ session: id, isReady: false, transcript, sessionState: null, outbox, marks: [], marksOf: "" });
     this.connection.follow(id, arrival);
     for (const sent of this.state.outbox) this.#deliver(id, sent);
     this.#sessionIsThere();
@@ -278,7 +278,7 @@ export class App extends Store {
     return this.#do("stop", {});
   };
 
-  /** @param {string} call_id @param {{yes: boolean, always?: boolean, pattern?: string, reason?: string}} reply */
+  /** @param {string} call_id @param {{yes: boolean, key?: string, always?: boolean, pattern?: string, reason?: string}} reply */
   answer = (call_id, reply) => this.#do("answer", { call_id, ...reply });
 
   /** @param {"drop" | "move" | "now"} op */

@@ -8,8 +8,8 @@
     if (key) localStorage.removeItem("onefold.key"); // an old one is worse than none
     if (key) localStorage.setItem("onefold.key", key);
     const scheme = localStorage.getItem("onefold.scheme");
-    if (scheme === "light" || scheme === "dark") document.documentElement.dataset.scheme = scheme;
+    if (scheme) document.documentElement.dataset.scheme = scheme;
   } catch {
-    // Storage is forbidden here: the system's scheme it is.
+    // Storage is forbidden here: the scheme of the settings it is.
   }
 })();

@@ -41,12 +41,7 @@ const page = layout(app, {
 document.body.replaceChildren(page.element, noticesView(app).element);
 
 parts.tree.start();
-import("./store/undo_marks.js").then(({ followMarks }) => followMarks(app));
-import("./cards/job.js").then(({ followJobs }) => followJobs(app));
-import("./net/polling.js").then(({ pollHeldSession }) => pollHeldSession(app));
-import("./tree/drag_and_drop.js").then(({ dragAndDrop }) =>
-  dragAndDrop(app, (event) => parts.tree.folderAt(event)),
-);
+import("./layout/after_paint.js").then(({ afterPaint }) => afterPaint(app, parts.tree));
 shortcuts(app, { ...parts, layout: page });
 app.on("asked", (question) => {
   const isWriting = document.activeElement?.closest?.("textarea, input, .editor");

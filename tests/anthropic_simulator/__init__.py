@@ -134,8 +134,8 @@ class AnthropicSimulator:
 
     def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> Reply:
         """Return what answers a request; the usage of its cache is put into a reply."""
-        self.bodies.append(body)
         self.headers.append(headers)
+        self.bodies.append(body)  # last, for that is what a test waits for
         if headers.get("authorization") != f"Bearer {self.key}":
             return ErrorResponse(401, "authentication_error", "invalid x-api-key")
         if rejection := validation_error(body):

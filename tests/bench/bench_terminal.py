@@ -106,6 +106,16 @@ def time_to_prompt(folder: Path) -> float:
     return seconds
 
 
+def time_of_version() -> float:
+    """Return the seconds that `--version` takes."""
+    began = time.monotonic()
+    subprocess.run(
+        [sys.executable, str(ROOT / "main.py"), "--version"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return time.monotonic() - began
+
+
 def bare_reader(url: str, deltas: int) -> float:
     """Return the seconds that the standard library takes to read and parse the same stream."""
     host = url.removeprefix("http://")
@@ -153,6 +163,7 @@ def median(values: list[float]) -> float:
 
 
 def start(folder: Path) -> None:
+    row("--version", f"{median([time_of_version() for _ in range(RUNS)]):.3f} s", "0.10 s")
     prompts = [time_to_prompt(folder / "prompt") for _ in range(RUNS)]
     row("time to the prompt", f"{median(prompts):.3f} s", "0.25 s")
     firsts = []
@@ -161,7 +172,7 @@ def start(folder: Path) -> None:
             began = time.monotonic()
             run_task("hi", server.url, folder / "first")
             firsts.append(server.next_request().arrived - began)
-    row("launch to the first request of -p", f"{median(firsts):.3f} s", "1.0 s")
+    row("launch to the first request of -p", f"{median(firsts):.3f} s", "0.45 s")
 
 
 def steps(folder: Path) -> None:

@@ -22,6 +22,7 @@ from modules.web.server import WebServer
 from modules.web.servers.event_loop import AsyncMode
 from tests.assembly import HermeticSettings
 from tests.scripted_model import USED, calls_reply, text_reply
+from tests.served_model import FixedModel
 from tests.web_assembly import assembled_server
 from utils.llm.completion import Completion, Delta, Retry
 from utils.llm.profiles.server_profile import ServerProfile
@@ -125,7 +126,7 @@ def make_server(mode: AsyncMode, folder: Path) -> WebServer:
         mode=mode,
         version="bench",
         language="en",
-        model="obedient",
+        model=FixedModel("obedient"),
     )
     return server
 

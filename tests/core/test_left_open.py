@@ -91,7 +91,7 @@ def go_on(main: MainTerminal, reply: Reply | None) -> list[Event]:
 def test_it_is_asked_again_and_the_turn_goes_on() -> None:
     store, before = killed_at(at_question, WIPE)
     main, box = again(store, text_reply("done"))
-    assert main.has_open_question
+    assert main.has_open_turn
     assert main.history.incidents == []
     after = go_on(main, Reply(yes=True))
     assert box.ran == ["wipe"]
@@ -101,7 +101,7 @@ def test_it_is_asked_again_and_the_turn_goes_on() -> None:
     assert isinstance(end, TurnFinished)
     assert (end.why, end.usage.requests) == ("done", 2)
     assert main.history.turn == 1
-    assert not main.has_open_question
+    assert not main.has_open_turn
     check_whole(requests(main)[0])
 
 
@@ -124,7 +124,7 @@ def test_it_can_be_left_any_number_of_times() -> None:
         while not at_question(next(turn)):
             pass
         turn.close()
-        assert main.has_open_question
+        assert main.has_open_turn
     main, box = again(store, text_reply("done"))
     go_on(main, Reply(yes=True))
     assert box.ran == ["wipe", "look y 1"]
@@ -140,7 +140,7 @@ def test_somebody_who_says_something_else_gets_it_done_and_nothing_ran() -> None
     assert answers == ["saw x", SUPERSEDED_TEXT, SUPERSEDED_TEXT]
     assert {turn for turn, r in main.history.records if isinstance(r, ToolResult)} == {1}
     assert main.history.incidents == []
-    assert not main.has_open_question
+    assert not main.has_open_turn
     check_whole(requests(main)[0])
 
 
@@ -150,7 +150,7 @@ def test_going_back_before_it_takes_it_back_whole() -> None:
     main.rewind(1, key=1)
     run_turn(main, "hello")
     last, box = again(store, text_reply("third"))
-    assert not last.has_open_question
+    assert not last.has_open_turn
     assert last.history.incidents == []
     run_turn(last, "and now")
     check_whole(requests(last)[0])
@@ -166,7 +166,7 @@ def test_a_call_that_had_its_yes_is_lost_and_not_asked_about_again() -> None:
     log = store.records["s1"]
     del log[-1]  # the answer, which came right before the event
     main, box = again(store, text_reply("I look"))
-    assert not main.has_open_question
+    assert not main.has_open_turn
     assert talk_of(main)[-1].text == LOST_TEXT
     assert main.history.incidents == [{"lost": 1, "mended": 0}]
     assert box.ran == []
@@ -185,7 +185,7 @@ def test_it_is_asked_again_where_it_would_not_be_asked_any_more(mode: Any) -> No
 def test_what_may_not_run_any_more_is_not_asked_about() -> None:
     store, _ = killed_at(at_question, WIPE, approval_mode="ask")
     main, box = again(store, text_reply("ok"), approval_mode="read-only")
-    assert not main.has_open_question
+    assert not main.has_open_turn
     run_turn(main, "go on")
     assert box.ran == []
     assert talk_of(main)[2].text == SUPERSEDED_TEXT

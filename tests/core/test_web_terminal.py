@@ -108,6 +108,23 @@ def test_the_first_answer_wins() -> None:
     assert browser.wait_for("ToolFinished")["state"] == "refused"
 
 
+def test_an_answer_to_a_question_that_is_over_is_none_to_the_next_about_the_same_call() -> None:
+    browser = Browser()
+    page = web(browser, call_reply("wipe"), text_reply("ok"))
+    worker = start_thread(lambda: page.handle("hi"))
+    first = browser.wait_for("ApprovalAsked")
+    assert page.open_question_keys == (first["key"],)
+    lasting = Reply(yes=True, lasts=True, pattern="* *")
+    assert page.answer_question(first["call_id"], lasting, first["key"])
+    second = browser.wait_for("ApprovalAsked")  # once more: that was no answer that can be
+    assert second["call_id"] == first["call_id"]
+    assert not page.answer_question(first["call_id"], Reply(yes=True), first["key"])
+    assert page.open_question_keys == (second["key"],)
+    assert page.answer_question(second["call_id"], Reply(yes=False), second["key"])
+    worker.join(120)
+    assert browser.wait_for("ToolFinished")["state"] == "refused"
+
+
 def test_stop_ends_a_question() -> None:
     browser = Browser()
     page = web(browser, call_reply("wipe"))

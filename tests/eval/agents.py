@@ -52,11 +52,15 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return pieces + rest
 
 
-def parse_agent(text: str, key: str) -> Agent:
+def parse_agent(text: str, key: str, race: int = 0) -> Agent:
     """Return the agent that *text* asks for: a name of ours, or NAME=COMMAND.
 
-    *key* is the model server's. Raises `TaskError` for what is neither.
+    *key* is the model server's. Ours has each task done *race* times and takes the best, 0 for
+    once. Raises `TaskError` for what is neither.
     """
+    if text == OURS and race:
+        ours = [f"/race {race} {{prompt}}" if word == "{prompt}" else word for word in _ONEFOLD]
+        return Agent(f"{OURS}-race-{race}", tuple(ours), _own_variables(key))
     if text in (ORACLE, OURS):
         return Agent(text, _ONEFOLD, _own_variables(key))
     name, _, command = text.partition("=")

@@ -7,6 +7,8 @@
         --model qwen3 --agent onefold --agent 'mini=mini -y -t {prompt} -m openai/{model}'
     python3 -m tests.eval --issues instances.jsonl      # patches go to OUT/AGENT/preds.json
 
+With --race 3 our agent does each task three times beside each other and takes the best.
+
 The same command again goes on where it was. In a command of another agent {prompt} is the task,
 {project} the folder to work in, {base_url} and {model} say where the model is, {home} is an empty
 folder; OPENAI_BASE_URL and OPENAI_API_KEY are set. Such an agent runs as you, with no sandbox of
@@ -22,6 +24,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from modules.race.race_line import FEWEST, MOST
 from tests.eval.agents import ORACLE, OURS, Agent, parse_agent
 from tests.eval.exercises import find_exercises
 from tests.eval.issues import predictions, read_issues
@@ -51,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _evaluate(options: argparse.Namespace) -> int:
     key = os.environ.get("OPENAI_API_KEY") or os.environ.get("DEEPSEEK_API_KEY") or "none"
-    agents = [parse_agent(text, key) for text in options.agent or [OURS]]
+    agents = [parse_agent(text, key, options.race) for text in options.agent or [OURS]]
     if len({one.name for one in agents}) < len(agents):
         raise TaskError("Two agents have the same name.")
     out = options.out.absolute()
@@ -72,7 +75,7 @@ def _settings(rules: Rules, agents: Sequence[Agent]) -> dict[str, str]:
     settings = {
         f"agent {one.name}": " ".join(one.command)
         for one in agents
-        if one.name not in (OURS, ORACLE)
+        if not (one.name == ORACLE or one.name.startswith(OURS))
     }
     if any(one.name != ORACLE for one in agents):
         settings |= {"model": rules.model, "seconds": f"{rules.seconds:g}"}
@@ -134,6 +137,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--issues", type=Path, metavar="FILE", help="instances in SWE-bench's layout, one a line")
     add("--only", nargs="+", metavar="TASK", help="these tasks alone")
     add("--agent", action="append", metavar="AGENT", help=f"{OURS}, {ORACLE} or NAME=COMMAND")
+    add(
+        "--race",
+        type=_race,
+        default=0,
+        metavar="N",
+        help=f"{OURS} does each task N times, takes one",
+    )
     add("--out", type=Path, default=Path("eval-results"), metavar="DIR", help="where results go")
     server = os.environ.get("DEEPSEEK_BASE_URL", "https://api.deepseek.com")
     add("--server", default=server, metavar="URL", help="base URL of the model's server")
@@ -143,6 +153,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--seconds", type=float, default=900.0, help="for each attempt of an agent")
     add("--judge-seconds", type=float, default=180.0, help="for the tests of an attempt")
     return parser.parse_args(arguments)
+
+
+def _race(text: str) -> int:
+    number = int(text)
+    if not FEWEST <= number <= MOST:
+        raise argparse.ArgumentTypeError(f"{FEWEST} to {MOST}")
+    return number
 
 
 def _whole(text: str) -> int:

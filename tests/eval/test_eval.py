@@ -19,7 +19,9 @@ from tests.eval.languages import LANGUAGES
 from tests.eval.summary import Summary
 from tests.eval.wire import usage_in
 from tests.modules.sandbox.sandbox_home import wait_until
-from tests.simulator import Say, Simulator
+from tests.simulator import Call, Say, Simulator
+from tests.simulator.script import Step
+from tests.simulator.server import ReceivedRequest
 
 ROOT = Path(__file__).parents[2]
 STUB = "def double(n):\n    pass\n"
@@ -128,6 +130,27 @@ def test_what_an_agent_asks_the_model_is_counted_and_priced(tmp_path: Path) -> N
     assert (attempt["requests"], attempt["hit"] + attempt["miss"]) == (2, prompt)
     assert attempt["output"] == sum(usage["completion_tokens"] for usage in usages)
     assert attempt["cost"] > 0
+
+
+def test_our_agent_races_where_that_is_asked(tmp_path: Path) -> None:
+    make_exercise(tmp_path / "tracks")
+
+    def answer(request: ReceivedRequest) -> Step:
+        if "You compare two results" in str(request.messages[0]["content"]):
+            return Say("A")
+        steps = sum(one["role"] == "assistant" for one in request.messages)
+        if steps == 0:
+            return Call("read_file", path="doubling.py")
+        if steps == 1:
+            return Call("create_file", path="doubling.py", content=RIGHT, overwrite=True)
+        return Say("Solved.")
+
+    with Simulator(answer) as server:
+        words = ["--exercises", str(tmp_path / "tracks"), "--out", str(tmp_path / "out")]
+        assert main([*words, "--race", "2", "--server", server.url]) == 0
+        first = [one for one in server.requests if len(one.messages) == 3]
+    assert states(tmp_path / "out") == {"onefold-race-2": ["passed"]}
+    assert len(first) == 2
 
 
 @pytest.mark.parametrize(

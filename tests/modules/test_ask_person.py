@@ -78,7 +78,7 @@ def test_it_is_asked_again_after_a_kill() -> None:
         drive(main.run_line("hi"), die)
     again = terminal(text_reply("Fine."), features=[AskPerson()], store=kept)
     again.resume()
-    assert again.has_open_question
+    assert again.has_open_turn
     events: list[Event] = []
 
     def answer(event: Event) -> Reply | None:

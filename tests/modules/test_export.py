@@ -19,7 +19,7 @@ from core.conversation.messages import (
 )
 from core.conversation.store import SessionInfo
 from core.events import CommandAnswered
-from modules.export import export, to_json, to_markdown
+from modules.export import export, new_file, to_json, to_markdown
 from tests.assembly import assembled_terminal
 from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import UserError
@@ -81,6 +81,16 @@ def test_text_that_is_no_utf8_is_exported_too(tmp_path: Path) -> None:
     assert (
         json.loads((tmp_path / "a.json").read_text())["messages"][0]["content"] == records[0].text
     )
+
+
+def test_a_name_may_stand_in_quotes(tmp_path: Path) -> None:
+    for name, path in {
+        '"my talk.json"': "my talk.json",
+        "'a'": "a",
+        '"': '"',
+        "it's": "it's",
+    }.items():
+        assert new_file(tmp_path, name) == tmp_path / path
 
 
 def test_no_file_is_overwritten(tmp_path: Path) -> None:

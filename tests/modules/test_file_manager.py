@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change, DiffCard, Hit, SearchCard, TextCard, TreeCard, TreeEntry
+from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from modules.file_manager import FileManager
 from modules.files.project import DirectoryItem, Project
@@ -367,6 +368,28 @@ def test_gits_own_files_are_changed_with_leave_and_only_they(
     (root / ".git/link").symlink_to(root.parent)
     with pytest.raises(ToolError, match="link"):
         files.create_file(".git/link/x", "")
+
+
+def test_a_repository_of_another_name_is_gits_own_too(
+    files: FileManager, project: Project, root: Path
+) -> None:
+    for name in ("objects", "refs", "hooks"):
+        (root / "a/.bare" / name).mkdir(parents=True)
+    (root / "a/.bare/HEAD").write_text("ref: refs/heads/main\n")
+    hook = {"path": "a/.bare/hooks/post-commit"}
+    for tool, given in (
+        ("create_file", hook),
+        ("modify_file", {"path": "a/x/../.bare/config"}),
+        ("rename_file", {"path": "a/.bare", "new_path": "a/b"}),
+        ("rename_file", {"path": "a/x", "new_path": "a/.bare/hooks/x"}),
+    ):
+        why = files.approval_reason(tool_named(tool), given)
+        assert isinstance(why, AlwaysAskReason), given
+    assert files.approval_reason(tool_named("create_file"), {"path": "a/hooks/x"}) is None
+    with pytest.raises(ToolError, match="out of bounds"):
+        project.write_bytes(hook["path"], b"x", expected=None)
+    files.create_file(hook["path"], "one")  # with leave
+    assert (root / hook["path"]).read_text() == "one"
 
 
 def test_a_folder_with_a_repository_is_not_deleted(files: FileManager, root: Path) -> None:

@@ -15,8 +15,8 @@ from core.cards import PromptCard, TableCard, TextCard
 from core.conversation.messages import StateRecord
 from core.events import CommandAnswered
 from core.main_terminal import MainTerminal
-from modules.cli.render.plain_cards import card_text
-from modules.cli.render.prompt_rows import prompt_rows
+from modules.cli.render.cards.plain_cards import card_text
+from modules.cli.render.cards.prompt_rows import prompt_rows
 from modules.translator import Translator
 from tests.anthropic_simulator import AnthropicSimulator, call, reply, text, thinking
 from tests.anthropic_simulator.validation import signature_of
@@ -307,7 +307,7 @@ def test_what_is_said_again_is_new_all_the_same(tmp_path: Path) -> None:
         run_turn(one.terminal, "and now?")
         again = prompt(one.terminal, "/context 2 diff")
         one.terminal.rewind(2, 1)
-        run_turn(one.terminal, "or now?")
+        run_turn(one.terminal, "and then?")
         instead = prompt(one.terminal, "/context 3 diff")
     assert [(part.text, part.change) for part in again.parts] == [
         ("Yes.", "new"),
@@ -315,7 +315,7 @@ def test_what_is_said_again_is_new_all_the_same(tmp_path: Path) -> None:
     ]
     assert [(part.text, part.change) for part in instead.parts][-2:] == [
         ("and now?", "gone"),
-        ("or now?", "new"),
+        ("and then?", "new"),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,7 @@ from utils.text.codec import to_plain
 
 @pytest.fixture(autouse=True)
 def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {**vars(SETTINGS), "keep_json": True}
-    monkeypatch.setattr(tests.assembly, "SETTINGS", type(SETTINGS)(**settings))
+    monkeypatch.setattr(tests.assembly, "SETTINGS", replace(SETTINGS, keep_json=True))
 
 
 def kept(env: AssembledTerminal) -> Any:

@@ -112,6 +112,7 @@ def test_keep_keeps_and_nobody_means_put_back(tmp_path: Path, reply: Reply | Non
         assert contents(made.root) == ({"new": ""} if reply else before)
         answers = [r for _, r in made.terminal.history.records if isinstance(r, ToolResult)]
         assert answers[0].state == ("done" if reply else "refused")
+        assert ("It deleted 30 of " in answers[0].text) is (reply is None)
         assert ("nobody was there" in answers[0].text) is (reply is None)
 
 
@@ -189,14 +190,16 @@ def test_a_run_that_deletes_what_no_checkpoint_holds_is_asked_about(
         wait_for_prewarmed()
         (question,) = filter(is_question, events)
         assert isinstance(question, ApprovalAsked)
-        assert "deep/er/huge, huge" in str(question.why)
+        assert "deep/er/huge (100 MB), huge (100 MB)" in str(question.why)
         is_kept = reply is not None and reply.yes
         assert (made.root / "new").exists() is is_kept
         assert [path.exists() for path in huge] == [not is_kept] * 2
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert finished.state == ("done" if is_kept else "refused")
         if not is_kept:
-            assert Warned(phrase("All its file changes were undone.")) in events
+            warned = (str(one.what) for one in events if isinstance(one, Warned))
+            (said,) = (one for one in warned if one.endswith("All its file changes were undone."))
+            assert ("huge (100 MB)" in said) is (reply is None)  # nobody has read the question
             after = huge[0].stat()
             for name in ("st_size", "st_mode", "st_mtime_ns"):
                 assert getattr(after, name) == getattr(before, name)

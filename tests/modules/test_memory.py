@@ -30,7 +30,8 @@ def path(tmp_path: Path) -> Path:
 
 def open_memory(path: Path) -> Memory:
     task_memory = TaskMemory(path.with_name("WORKING.md"))
-    return Memory(path, path.with_name("offers.json"), task_memory, today=lambda: TODAY)
+    files = (path.with_name("offers.json"), path.with_name("decisions.json"))
+    return Memory(path, *files, task_memory, today=lambda: TODAY)
 
 
 @pytest.fixture

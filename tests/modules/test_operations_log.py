@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tests.assembly
-from core.events import Reply, TurnFinished, Warned
+from core.events import ApprovalAsked, Reply, TurnFinished, Warned
 from modules import operations_log
 from modules.cli.follow_log import readable
 from modules.translator import Translator
@@ -24,9 +25,9 @@ Line = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {**vars(SETTINGS), "operations_log": True}
-    settings["known_secrets"] = {"API_KEY": "sk-very-secret-key"}
-    monkeypatch.setattr(tests.assembly, "SETTINGS", type(SETTINGS)(**settings))
+    secrets = {"API_KEY": "sk-very-secret-key"}
+    settings = replace(SETTINGS, operations_log=True, known_secrets=secrets)
+    monkeypatch.setattr(tests.assembly, "SETTINGS", settings)
 
 
 def lines(env: AssembledTerminal) -> list[Line]:
@@ -88,6 +89,21 @@ def test_no_reply_is_told_as_none(tmp_path: Path) -> None:
         run_turn(env.terminal, "delete")
         approval = next(line for line in lines(env) if line["kind"] == "approval")
     assert (approval["yes"], approval["answered"]) == (False, False)
+
+
+def test_a_reply_that_was_given_elsewhere_is_told_as_what_it_was(tmp_path: Path) -> None:
+    with assembled_terminal(
+        tmp_path, call_reply("delete_file", path="a"), text_reply("ok"), approval_mode="ask"
+    ) as env:
+        (env.root / "a").write_text("x")
+        question = env.terminal.question
+        question.take_answers()
+        for event in env.terminal.run_line("delete"):
+            if isinstance(event, ApprovalAsked) and (now := question.now()):
+                assert question.answer(now.key, Reply(yes=True))
+        approval = next(line for line in lines(env) if line["kind"] == "approval")
+        assert not (env.root / "a").exists()
+    assert (approval["yes"], approval["answered"]) == (True, True)
 
 
 def test_no_secret_gets_into_it_and_only_its_owner_reads_it(tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ def test_the_beginning_of_a_request_stays_when_the_mode_changes(tmp_path: Path) 
         sent = opened.model.requests
         assert all(late[: len(early)] == early for early, late in zip(sent, sent[1:], strict=False))
         assert all(tools == opened.model.tool_lists[0] for tools in opened.model.tool_lists)
-        assert "Plan mode" not in json.dumps(sent[1])
-        assert "Plan mode" in json.dumps(sent[2])
+        assert "Plan mode" not in json.dumps(sent[0])
+        assert "Plan mode" in json.dumps(sent[1])
 
 
 def test_what_the_person_says_of_a_plan_leads_to_another_one(tmp_path: Path) -> None:

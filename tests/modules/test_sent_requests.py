@@ -16,6 +16,7 @@ from modules.sent_requests.request_log import RequestLog, SentRequest
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.scripted_model import run_turn
 from tests.simulator import Call, Cut, Refuse, Say, Simulator, Step, Think
+from tests.simulator.server import ReceivedRequest
 from utils.api_client import ApiClient
 from utils.i18n import UserError
 
@@ -139,6 +140,17 @@ def kept(folder: Path) -> list[bytes]:
     return [request.body for request in RequestLog(folder).read("s")]
 
 
+def test_processes_that_take_turns_keep_what_each_sent(tmp_path: Path) -> None:
+    one, other = RequestLog(tmp_path), RequestLog(tmp_path)
+    said = [BODIES[0], b"{}", BODIES[1], BODIES[2]]
+    for log, body in zip((one, other, one, other), said, strict=True):
+        keep(log, body)
+    assert kept(tmp_path) == said
+    other.forget("s")
+    keep(one, BODIES[1])
+    assert kept(tmp_path) == [BODIES[1]]
+
+
 def test_a_log_holds_bodies_of_any_kind_readable_by_their_owner_only(tmp_path: Path) -> None:
     keep(RequestLog(tmp_path), *BODIES)
     keep(RequestLog(tmp_path), *BODIES[:2])
@@ -185,3 +197,47 @@ def test_what_a_session_sent_is_deleted_with_it(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     with pytest.raises(UserError, match="Cannot read or save"):
         log.forget("s")
+
+
+def test_what_helpers_send_is_kept_with_the_calls_that_they_are(tmp_path: Path) -> None:
+    def answer(request: ReceivedRequest) -> Step:
+        steps = sum(one["role"] == "assistant" for one in request.messages)
+        if request.last_user.startswith("Task: "):
+            return Call("list_files", depth=1 + steps) if steps < 3 else Say("Found.")
+        calls = (Call("delegate", task="one"), Call("delegate", task="two"))
+        return Say("Done.") if steps else calls
+
+    with Simulator(answer) as server, session(tmp_path, server) as one:
+        run_turn(one.terminal, "go")
+        first = exported(one, "a.json")
+        run_turn(one.terminal, "/context")
+    with Simulator(answer) as other, session(tmp_path, other) as one:
+        one.terminal.resume()
+        run_turn(one.terminal, "and then")
+        both = exported(one, "b.json")
+    sent = [*(request.raw for request in server.requests), *(one.raw for one in other.requests)]
+    assert sorted(compact(request["body"]) for request in both) == sorted(sent)
+    assert both[: len(first)] == first
+    by_parent: dict[str, list[int]] = {}
+    for request in first:
+        by_parent.setdefault(request.get("parent", ""), []).append(request["step"])
+    assert by_parent.pop("") == [1, 2]
+    assert list(by_parent.values()) == [[1, 2, 3, 4]] * 2
+    for parent in by_parent:
+        bodies = [one["body"]["messages"] for one in first if one.get("parent") == parent]
+        assert all(now[: len(old)] == old for old, now in zip(bodies, bodies[1:], strict=False))
+
+
+def test_bodies_of_helpers_come_back_whoever_wrote_between(tmp_path: Path) -> None:
+    names = ["", "d1", "d2", "d1", "", "d2", "d1"]
+    bodies = [f'{{"of":"{name}","n":"{"x" * n}"}}'.encode() for n, name in enumerate(names)]
+    wanted = [
+        SentRequest(1 + n // 4, 1, float(n), body, name)
+        for n, (name, body) in enumerate(zip(names, bodies, strict=True))
+    ]
+    for request in wanted[:3]:
+        log = RequestLog(tmp_path)  # one that begins anew knows of no body before
+        log.append("s", request)
+    for request in wanted[3:]:
+        log.append("s", request)
+    assert list(RequestLog(tmp_path).read("s")) == wanted

@@ -80,6 +80,15 @@ def test_what_was_kept_comes_back_whole(store: Sessions, path: Path) -> None:
     again.close()
 
 
+def test_records_are_kept_together_or_not_at_all(store: Sessions) -> None:
+    session = said(store, "hello")
+    with pytest.raises(TypeError):
+        store.append(session, 2, StateRecord("mode", "think"), StateRecord("focus", {"a"}))
+    store.append(session, 2, *RECORDS)
+    assert store.load(session) == [(1, User("hello")), *((2, record) for record in RECORDS)]
+    assert store.info(session).turns == 2
+
+
 def test_nothing_is_written_before_something_is_said(store: Sessions, path: Path) -> None:
     session = store.create(model="m")
     assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{4}", session)

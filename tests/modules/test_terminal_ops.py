@@ -17,17 +17,24 @@ from core.loop.approval import PACKAGES, PackagesReason
 from core.loop.turn import drive
 from core.tools import Outcome, RunningTool, Tool, ToolError
 from modules.cli.input.approval_input import choices
-from modules.cli.render.plain_cards import card_text
+from modules.cli.render.cards.plain_cards import card_text
 from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox.backends import selftest
 from modules.sandbox.late_sandbox import LateSandbox
+from modules.sandbox.run.pidfd import signal_pidfd
 from modules.sandbox.sandbox import Network, Sandbox
 from modules.terminal_ops import TerminalOps
 from modules.translator import Translator
 from tests.assembly import assembled_terminal
 from tests.declared_tools import tool_named
-from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process, late, wait_until
+from tests.modules.sandbox.sandbox_home import (
+    SandboxHome,
+    home_of_process,
+    is_alive,
+    late,
+    wait_until,
+)
 from tests.modules.sandbox.test_sandbox import installation
 from tests.modules.sandbox.toolchains.layouts import every_manager
 from tests.picture_files import picture_file
@@ -326,9 +333,26 @@ def test_of_a_machine_of_the_agents_own_no_card_says_what_it_was_shown(
     assert (card.tier, card.shown_folders) == ("no sandbox", ())
 
 
+def number_in(file: str, name: str) -> int:
+    """Return the number that stands beside *name* in a *file* of /proc."""
+    (found,) = re.findall(rf"^{name}:\s*(-?\d+)", Path(file).read_text(), re.MULTILINE)
+    return int(found)
+
+
+def signal_slowly(pidfd: int, number: signal.Signals) -> None:
+    """Send a signal, and go on only when the launcher has done all that it does about it."""
+    if (process := number_in(f"/proc/self/fdinfo/{pidfd}", "Pid")) < 0:
+        raise ProcessLookupError
+    parent = number_in(f"/proc/{process}/status", "PPid")
+    signal_pidfd(pidfd, number)
+    launcher = process if parent == os.getpid() else parent
+    assert wait_until(lambda: not is_alive(launcher))
+
+
 def test_on_a_machine_of_the_agents_own_a_server_outlives_the_call_that_started_it(
-    sandbox_home: SandboxHome,
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("modules.sandbox.run.process.signal_pidfd", signal_slowly)
     sandbox = Sandbox(
         sandbox_home.project, hidden=[], cache_folder=sandbox_home.data, machine=dict(os.environ)
     )
@@ -338,8 +362,13 @@ def test_on_a_machine_of_the_agents_own_a_server_outlives_the_call_that_started_
     assert "goes on after the call" in next(iter(tools.context())).text
 
     def pid_of_server(command: str, timeout: int = 60) -> int:
-        outcome(tools.run_command(f"sleep 600 >log 2>&1 & echo $! >pid; {command}", timeout))
-        return int((sandbox_home.project / "pid").read_text())
+        pid = sandbox_home.project / "pid"
+        pid.unlink(missing_ok=True)
+        begin = "sleep 600 >log 2>&1 & echo $! >new; mv new pid"
+        while not pid.exists():  # a busy machine may not have come so far in a short time
+            outcome(tools.run_command(f"{begin}; {command}", timeout))
+            timeout *= 2
+        return int(pid.read_text())
 
     left = pid_of_server("echo started")
     ended = pid_of_server("sleep 600", timeout=1)
@@ -413,6 +442,32 @@ def test_a_run_that_fails_for_want_of_network_says_what_to_ask_for(
     assert hint.startswith("It looks like want of network: call again with network=true")
     assert isinstance(found.card, RunCard)
     assert "network=true" in str(found.card.why)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("b'x' * (3 << 30)", "A run has 2,048 MiB of memory (memory_mb, the person's)."),
+        ("open('f', 'wb').truncate(600 << 20)", "A file may have 512 MiB (half of disk_mb,"),
+        (
+            "open('/tmp/f', 'wb').write(bytes(300 << 20))",
+            "In here /tmp holds 256 MiB and 50,000 files (",
+        ),
+    ],
+)
+def test_a_run_that_fails_for_want_of_room_says_what_it_has(
+    sandbox_home: SandboxHome, code: str, hint: str
+) -> None:
+    first, said, *_ = outcome(tools(sandbox_home).run_python(code)).text.splitlines()
+    assert first.startswith("exit code 1 ")
+    assert said.startswith(hint)
+
+
+def test_a_program_that_was_ended_for_the_size_of_a_file_says_the_size(
+    sandbox_home: SandboxHome,
+) -> None:
+    found = outcome(tools(sandbox_home).run_command("truncate -s 600M f"))
+    assert found.text.splitlines()[0].endswith(": a file grew beyond 512 MiB")
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,17 @@ import pytest
 
 from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Event, Informed, Warned
+from core.feature import Feature
 from core.loop.turn import drive
+from core.tool_switches import ToolSwitches
 from core.tool_texts import TOOLS_PLACE, definitions_text, fill_template, protocol_named
-from core.tools import OWN_SOURCE
+from core.tools import OWN_SOURCE, Outcome, Risk, Toolbox, tool
 from modules.prompts import prompt, system_prompt
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.scripted_model import call_reply, text_reply
 from tests.simulator import Call, Say, Simulator
 from tests.utils.client_helpers import client_of
-from utils.i18n import UserError
+from utils.i18n import UserError, phrase
 
 
 def say(made: AssembledTerminal, line: str) -> list[Event]:
@@ -43,6 +45,12 @@ def states(made: AssembledTerminal) -> dict[str, str]:
     card = answer(made, "/tools").card
     assert isinstance(card, TableCard)
     return {str(row[0]): str(row[1]) for row in card.rows}
+
+
+def usual_states(made: AssembledTerminal) -> dict[str, str]:
+    """Return those of the tools that are listed unless somebody switches them off."""
+    specs = made.terminal.tools.specs
+    return {name: state for name, state in states(made).items() if specs[name].is_listed}
 
 
 def names(body: dict[str, Any]) -> list[str]:
@@ -104,15 +112,56 @@ def test_new_tools_are_as_the_default_says_and_known_ones_stay(tmp_path: Path) -
     with assembled_terminal(tmp_path) as made:
         told(made, "/tools jobs off")
         told(made, "/tools new off")
-        before = states(made)
+        before = usual_states(made)
         switches = made.terminal.tools.switches
         assert not switches.allows("mcp_search")
         assert before["jobs"] == "off"
         assert before["read_file"] == "on"
         assert switches.allows("web_search"), "a tool of ours that has no key yet is none of them"
         told(made, "/tools new on")
-        assert states(made) == before
+        assert usual_states(made) == before
         assert made.terminal.tools.switches.allows("mcp_search")
+
+
+class Weather(Feature):
+    @tool(Risk.READ, phrase("x"), is_listed=False)
+    def forecast(self) -> Outcome:
+        """Tell the weather."""
+        return Outcome("Rain.", TextCard("Rain.", ""))
+
+
+def test_a_tool_that_is_not_listed_runs_when_it_is_called_and_costs_nothing_before(
+    tmp_path: Path,
+) -> None:
+    script = [call_reply("forecast"), text_reply("wet")]
+    with assembled_terminal(tmp_path, *script, *script, more_features=[Weather()]) as made:
+        usual = names({"tools": made.terminal.tools.wire})
+        assert "forecast" not in usual
+        assert states(made)["forecast"] == "not listed"
+        assert "Tools on" not in str(answer(made, "/status").card)
+        say(made, "go out?")
+        assert made.model.requests[-1][-1]["content"] == "Rain."
+        told(made, "/tools new off")
+        told(made, "/tools new on")
+        assert states(made)["forecast"] == "not listed", "others were decided about, it was not"
+        assert "not cached" in told(made, "/tools forecast on")
+        assert names({"tools": made.terminal.tools.wire}) == [*usual, "forecast"]
+        told(made, "/tools forecast off")
+        assert names({"tools": made.terminal.tools.wire}) == usual
+        say(made, "and now?")
+        assert "is switched off" in made.model.requests[-1][-1]["content"]
+
+
+def test_what_is_wanted_is_listed_unless_it_is_off() -> None:
+    tools = Toolbox.of([Weather()])
+    assert not tools.want(["else"])
+    assert tools.want(["forecast"])
+    assert [tool.name for tool in tools] == ["forecast"]
+    assert tools.switch(ToolSwitches().with_tool("forecast", False))
+    assert list(tools) == []
+    assert not tools.want([])
+    assert tools.switch(ToolSwitches(is_on=False)) is False
+    assert not tools.want(["forecast"])
 
 
 def test_a_tool_is_shown_with_all_that_counts(tmp_path: Path) -> None:
@@ -162,7 +211,7 @@ def test_switches_that_cannot_be_read_allow_nothing_until_all_are_on(
         assert "“/tools on” resets it" in str(warned.what)
         assert not answer(made, "/tools jobs on").ok
         told(made, "/tools on")
-        assert set(states(made).values()) == {"on"}
+        assert set(usual_states(made).values()) == {"on"}
 
 
 def test_a_template_of_ones_own_is_filled_with_the_tools_that_are_on(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ import pytest
 from core.events import Event, Warned
 from core.loop.turn import drive
 from tests.assembly import SETTINGS, AssembledTerminal, assembled_terminal
-from tests.scripted_model import call_reply, text_reply
+from tests.modules.delegation.helper_models import PARENT, ModelOfHelpers
+from tests.scripted_model import call_reply, calls_reply, text_reply
+from utils.i18n import phrase
+from utils.llm.completion import ModelError
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = [call_reply("read_file", path="no-such"), text_reply("the answer")]
@@ -73,6 +76,45 @@ def test_a_turn_is_a_tree_of_spans(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     text = path.read_text()
     for said in ("what I said", "the answer", "no-such"):
         assert said not in text
+
+
+def test_what_helpers_do_lies_below_the_calls_that_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "spans.jsonl"
+    trace_to(monkeypatch, path)
+    tasks = enumerate(("one", "two"), 1)
+    delegates = ((f"d{n}", "delegate", json.dumps({"task": task})) for n, task in tasks)
+    model = ModelOfHelpers(
+        {
+            PARENT: [calls_reply(*delegates), text_reply("Done.")],
+            "one": [call_reply("read_file", path="no-such"), text_reply("The secret word.")],
+            "two": [[ModelError("server", phrase("The server is down."))]] * 4,
+        }
+    )
+    with assembled_terminal(tmp_path, model=model) as made:
+        say(made, "what I said")
+    found = {one["spanId"]: one for one in spans(path)}
+
+    def way(span: dict[str, Any]) -> tuple[str, ...]:
+        above = found.get(span["parentSpanId"])
+        return (*(way(above) if above else ()), span["name"])
+
+    turn, delegate, helper = "invoke_agent Onefold", "execute_tool delegate", "invoke_agent helper"
+    assert sorted(way(one) for one in found.values()) == sorted(
+        [
+            *((turn,), (turn, "chat scripted"), (turn, "chat scripted")),
+            *((turn, delegate), (turn, delegate)),
+            *((turn, delegate, helper), (turn, delegate, helper)),
+            (turn, delegate, helper, "execute_tool read_file"),
+            *[(turn, delegate, helper, "chat")] * 3,
+        ]
+    )
+    assert len({one["traceId"] for one in found.values()}) == 1
+    helpers = [one for one in found.values() if one["name"] == helper]
+    assert sorted(one["attributes"]["gen_ai.usage.input_tokens"] for one in helpers) == ["0", "200"]
+    assert [one["status"] for one in helpers].count({"code": 2}) == 1
+    assert "secret word" not in path.read_text()
 
 
 def test_what_was_said_is_in_it_where_that_is_asked_for(

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from modules.web.server import WebServer
 from tests.assembly import HermeticSettings
 from tests.scripted_model import ScriptedModel
+from tests.served_model import FixedModel
 from tests.web_assembly import assembled_server
 from utils.waiting import Stop
 
@@ -54,19 +56,28 @@ class ServedPage:
     browser: Browser
 
     def context(self, *, width: int = 1440, height: int = 900, **options: Any) -> BrowserContext:
-        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
+        options = {
+            "viewport": {"width": width, "height": height},
+            "service_workers": "block",
+        } | options
+        context = self.browser.new_context(**options)
         context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         return context
 
     def open(self, *, language: str = "en", **options: Any) -> Page:
         """Return a page that is logged in, in a browser profile of its own."""
-        page = self.context(**options).new_page()
-        page.goto(self.server.url + self.server.authenticator.new_link())
-        page.goto(f"{self.server.url}/?lang={language}")
+        context = self.context(**options)
+        link = self.server.url + self.server.authenticator.new_link()
+        login = context.request.get(link, headers={"Accept": "text/html"}, max_redirects=0)
+        key = urlsplit(login.headers["location"]).fragment
+        page = context.new_page()
+        page.goto(f"{self.server.url}/?lang={language}#{key}")
         # Who comes may write at once, or answer what waits: then the question has the focus.
         ready = page.locator(":is(.composer textarea, .approval):focus")
         expect(ready).to_be_attached(timeout=TIMEOUT_SECONDS * 1000)
         expect(page.locator(".dot")).to_have_attribute("data-link", "live")
+        listed = page.locator(".files :is([role=treeitem], .tree-note:not([hidden]))")
+        expect(listed.first).to_be_attached()
         return page
 
 
@@ -97,7 +108,7 @@ def serve_page(tmp: Path, browser: Browser, **configured: Any) -> Iterator[Serve
         *(tmp, lambda: model, SETTINGS),
         version="0",
         language="",
-        model="scripted",
+        model=FixedModel(),
         **configured,
     )
     thread = threading.Thread(target=server.run, name="server")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.page.accessibility import faults
 from tests.page.request_holding import intercept
 from tests.page.served_page import Gate, ServedPage, replies, send
-from tests.page.test_views import faults
 from tests.scripted_model import call_reply, text_reply
 
 OLD = "".join(f"line {number}\n" for number in range(1, 41))
@@ -196,6 +198,12 @@ def test_a_turn_is_undone_and_redone(stage: ServedPage) -> None:
     act(page, "Redo: turn 1").click()
     expect(act(page, "Undo: turn 1")).to_be_visible()
     assert text(stage) == NEW
+    act(page, "Undo the file changes of turn 2").click()
+    expect(act(page, "Redo: turn 2")).to_be_visible()
+    expect(page.locator(".statusbar .last-undo")).to_have_attribute("title", re.compile("turn 1"))
+    act(page, "Redo: turn 2").click()
+    expect(act(page, "Undo: turn 2")).to_be_visible()
+    assert text(stage) == NEW
     send(page, "go")
     expect(replies(page).last).to_have_text("three")
     expect(act(page, "Undo: turn 3")).to_have_count(0)
@@ -308,3 +316,20 @@ def test_the_changes_have_no_faults(
         expect(page.locator(".diff.split").first).to_be_visible()
         assert faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_narrow_pane_has_room_for_all_that_its_files_say(stage: ServedPage) -> None:
+    more = {"path": "a/folder/with/names/a_file.py", "content": "x\n" * 1_400}
+    stage.model.replies.insert(1, call_reply("create_file", id="e", **more))
+    page = stage.open()
+    play(page, 1)
+    border = page.get_by_role("separator", name="Width of the pane")
+    border.focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    expect(border).to_have_attribute("aria-valuenow", "300")
+    ends = "all => all.map((one) => [one.querySelector('.plus').getBoundingClientRect().right,"
+    ends += " one.querySelector('.file-tools').getBoundingClientRect().left])"
+    found = page.locator(".file-changes").evaluate_all(ends)
+    assert len(found) == 3
+    assert [pair for pair in found if pair[0] > pair[1]] == []

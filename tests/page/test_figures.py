@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage, replies, send
 from tests.page.test_glass_prompt import reply
-from tests.page.test_views import faults
 from tests.scripted_model import text_reply
 
+PARTS = {
+    "en": ["From cache", "Not from cache", "Tokens out"],
+    "zh": ["缓存命中", "缓存未命中", "输出 token"],
+}
 DETAILS = {"en": "Details", "zh": "详情"}
 FIGURES = {"en": "Usage …", "zh": "用量统计…"}
 
@@ -46,6 +50,7 @@ def test_what_was_spent_is_drawn(
         "all => all.map(it => +it.getAttribute('height'))"
     )
     assert [round(each / heights[0], 2) for each in heights[:3]] == [1, 0.67, 0.17]
+    expect(sheet.locator(".chart").first.locator(".legend > *")).to_have_text(PARTS[language])
     expect(sheet.locator("tbody tr")).to_have_count(2)
     expect(sheet.locator("tbody tr").first).to_contain_text("$0.0010")
     assert faults(page) == []

@@ -19,6 +19,14 @@ NOTE_GLOW = """() => {
     new MutationObserver(note).observe(document.body, { childList: true, subtree: true });
 }"""
 
+FIRST_IS_NUMBERED = """(editor) => {
+    const numbers = [...editor.querySelectorAll(".cm-lineNumbers .cm-gutterElement")];
+    const first = numbers.find((each) => getComputedStyle(each).visibility === "visible");
+    const line = editor.querySelector(".cm-line");
+    return first && line?.textContent === `line ${first.textContent}`;
+}"""
+"""Whether the first line that is drawn has its own number: both are looked at in one moment."""
+
 
 def row(page: Page, name: str) -> Locator:
     return page.get_by_role("tree", name="Files").get_by_role("treeitem", name=name, exact=True)
@@ -35,8 +43,7 @@ def test_a_file_too_large_to_edit_is_read_by_part(served_page: ServedPage) -> No
     expect(page.get_by_role("button", name="Previous part")).to_be_disabled()
     page.get_by_role("button", name="Next part").click()
     expect(shown.first).not_to_have_text("line 1")
-    first = page.locator(".editor .cm-lineNumbers .cm-gutterElement:visible").first
-    expect(shown.first).to_have_text(f"line {first.inner_text()}")
+    wait_until(page, lambda: page.locator(".editor .cm-editor").evaluate(FIRST_IS_NUMBERED))
     field = page.get_by_role("spinbutton", name="Part")
     field.fill("99")
     field.press("Enter")
@@ -307,3 +314,52 @@ def test_a_note_of_the_agent_shows_and_comes_back_with_its_file(served_page: Ser
     expect(noted).to_have_count(0)
     page.locator(".end").last.get_by_role("button", name="Undo").click()
     expect(noted).to_be_visible()
+
+
+def test_the_menu_of_a_file_gives_the_focus_back_though_its_row_is_drawn_anew(
+    served_page: ServedPage,
+) -> None:
+    (served_page.project / "a.txt").write_text("a")
+    page = served_page.open()
+    tree = page.get_by_role("tree", name="Files")
+    expect(row(page, "a.txt")).to_be_visible()
+    tree.focus()
+    page.keyboard.press("Home")
+    row_id = row(page, "a.txt").get_attribute("id")
+    assert row_id
+    expect(tree).to_have_attribute("aria-activedescendant", row_id)
+    page.keyboard.press("Shift+F10")
+    menu = page.get_by_role("menu")
+    expect(menu.get_by_role("menuitem").first).to_be_focused()
+    old = row(page, "a.txt").element_handle()
+    (served_page.project / "b.txt").write_text("b")
+    expect(row(page, "b.txt")).to_be_visible()
+    old.evaluate("row => row.replaceWith(row.cloneNode(true))")
+    menu.get_by_role("menuitem", name="Rename").click()
+    box = page.get_by_role("dialog").bounding_box()
+    assert box
+    assert box["y"] > 40
+    page.keyboard.press("Escape")
+    expect(tree).to_be_focused()
+
+
+def test_the_menu_of_a_file_whose_row_is_drawn_anew_before_it_comes(
+    served_page: ServedPage,
+) -> None:
+    (served_page.project / "a.txt").write_text("a")
+    page = served_page.open()
+    tree = page.get_by_role("tree", name="Files")
+    held = HeldRequests(page, "**/tree/file_menu.js")
+    tree.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+F10")
+    held.wait()
+    row(page, "a.txt").evaluate("row => row.replaceWith(row.cloneNode(true))")
+    held.release()
+    menu = page.get_by_role("menu")
+    expect(menu.get_by_role("menuitem").first).to_be_focused()
+    box = menu.bounding_box()
+    assert box
+    assert box["y"] > 40
+    page.keyboard.press("Escape")
+    expect(tree).to_be_focused()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.modules.git.person.repositories import commit_file, make_repository, run_git, status
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage, send
-from tests.page.test_views import faults
 from tests.scripted_model import text_reply
 
 LINES = "".join(f"line {n}\n" for n in range(1, 31))
@@ -139,9 +140,12 @@ def test_branches_are_made_and_switched_by_keyboard(served_page: ServedPage, pro
     expect(branches).to_have_value("side")
     expect(name).to_be_hidden()
     commit_file(project, "a.py", "side\n")
+    shown = page.locator(".statusbar .branch")
+    expect(shown).to_have_text("side")
     branches.select_option("main")
     page.get_by_role("button", name="Switch").press("Enter")
     expect(page.locator(".git-pane .said")).to_contain_text("Switched to main.")
+    expect(shown).to_have_text("main")
     assert (project / "a.py").read_text() == LINES
     expect(branches).to_be_focused()
     (project / "a.py").write_text("mine\n")
@@ -197,6 +201,66 @@ def test_it_fits_in_both_languages(
         expect(section(page, kind).locator(".diff").first).to_be_visible()
     assert faults(page) == []
     assert page.locator(".git-pane").evaluate("it => it.scrollWidth <= it.clientWidth")
+    if width == 390:
+        expect(page.locator("#tab-changes")).to_have_attribute("aria-selected", "true")
+
+
+def stopped(*arguments: str, at: Path) -> None:
+    """Run git until it stops for a conflict."""
+    with pytest.raises(CalledProcessError):
+        run_git(*arguments, at=at)
+
+
+def test_a_rebase_is_gone_on_with_once_its_conflicts_are_staged(
+    served_page: ServedPage, project: Path
+) -> None:
+    run_git("checkout", "-qb", "side", at=project)
+    commit_file(project, "a.py", "side\n", "Aside")
+    run_git("checkout", "-q", "main", at=project)
+    commit_file(project, "a.py", "main\n", "Main")
+    stopped("rebase", "main", "side", at=project)
+    page = opened(served_page)
+    under_way = page.locator(".under-way")
+    expect(under_way).to_contain_text("A rebase is in progress.")
+    onward = under_way.get_by_role("button", name="Continue")
+    expect(onward).to_be_disabled()
+    assert faults(page) == []
+    (project / "a.py").write_text("both\n")
+    page.get_by_role("button", name="Stage a.py").click()
+    onward.click()
+    expect(under_way).to_be_hidden()
+    expect(page.get_by_label("Branch", exact=True)).to_have_value("side")
+    expect(page.locator(".git-log .commit")).to_have_count(3)
+    assert run_git("log", "--format=%s", at=project).split() == ["Aside", "Main", "Begin"]
+    assert (project / "a.py").read_text() == "both\n"
+
+
+def test_what_is_under_way_is_skipped_aborted_or_ended(
+    served_page: ServedPage, project: Path
+) -> None:
+    for text in ("one\n", "two\n", "three\n"):
+        commit_file(project, "a.py", text, text.strip())
+    stopped("revert", "--no-edit", "HEAD~1", "HEAD~2", at=project)
+    page = opened(served_page)
+    under_way = page.locator(".under-way")
+    expect(under_way).to_contain_text("A revert is in progress.")
+
+    def confirm(name: str) -> None:
+        under_way.get_by_role("button", name=name).click()
+        page.get_by_role("alertdialog").get_by_role("button", name=name).click()
+
+    confirm("Skip this commit")  # and the next one stops as well
+    expect(page.locator(".call[data-kind=run]")).to_have_count(1)
+    expect(under_way).to_contain_text("A revert is in progress.")
+    confirm("Abort")
+    expect(under_way).to_be_hidden()
+    assert (project / "a.py").read_text() == "three\n"
+    assert status(project) == ""
+    run_git("bisect", "start", at=project)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    under_way.get_by_role("button", name="End the bisect").click()
+    expect(under_way).to_be_hidden()
+    assert not (project / ".git" / "BISECT_LOG").exists()
 
 
 def test_thousands_of_files_are_bounded(served_page: ServedPage, project: Path) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage, replies, send
-from tests.page.test_views import faults
 from tests.scripted_model import USED, Item, ScriptedModel
 from utils.llm.completion import Completion, Delta
+from utils.llm.prices import PriceList
 from utils.waiting import Stop
 
 PROMPT = {"en": "Prompt …", "zh": "提示…"}
@@ -111,3 +112,28 @@ def test_the_command_draws_the_same_card_in_the_conversation(served_page: Served
     card = page.locator(".command .card-prompt")
     expect(card.locator(".prompt-part")).to_have_count(2)
     expect(card).to_contain_text("300: new text at the end")
+
+
+def test_the_table_of_steps_fits_beside_a_pane(served_page: ServedPage) -> None:
+    served_page.model.tariff = PriceList().tariff("deepseek-flash")
+    page = opened(served_page, width=1440)
+    page.keyboard.press("Escape")
+    send(page, "/context")
+    card = page.locator(".command .card-table")
+    expect(card).to_contain_text("¥")
+    expect(card).to_contain_text("300: new text at the end")
+    narrow = "it => { it.style.width = '530px'; return it.scrollWidth - it.clientWidth }"
+    assert card.evaluate(narrow) == 0
+
+
+def test_the_table_of_steps_is_a_list_on_a_phone(served_page: ServedPage) -> None:
+    served_page.model.tariff = PriceList().tariff("deepseek-flash")
+    page = opened(served_page, width=390, height=844)
+    page.keyboard.press("Escape")
+    send(page, "/context")
+    card = page.locator(".command .card-table")
+    expect(card).to_contain_text("300: new text at the end")
+    assert card.evaluate("it => it.scrollWidth - it.clientWidth") == 0
+    expect(card.locator("thead")).to_be_hidden()
+    sent = card.locator("tbody tr").first.locator("[data-label=sent]")
+    assert sent.evaluate("it => getComputedStyle(it, '::before').content") == '"sent "'

@@ -60,6 +60,41 @@ def test_what_is_typed_right_after_a_key_goes_where_the_key_leads(
     assert served_page.model.requests == []
 
 
+def test_a_key_before_the_list_on_the_left_is_there_opens_no_second_one(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    held = HeldRequests(page, "**/sessions/sessions.js")
+    page.reload(wait_until="commit")
+    held.wait()
+    expect(message(page)).to_be_focused()
+    page.keyboard.press("Control+Shift+f")
+    page.keyboard.type("notes")
+    held.release()
+    field = page.get_by_role("searchbox", name="Search all sessions")
+    expect(field).to_have_value("notes")
+    expect(field).to_be_focused()
+
+
+def test_a_focus_that_was_moved_meanwhile_stays_where_it_is(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("hello")]
+    page = served_page.open()
+    send(page, "first")
+    row = page.locator(".session .choose")
+    expect(row).to_have_count(1)
+    held = HeldRequests(page, "**/sessions/sessions.js")
+    page.reload()
+    held.wait()
+    page.keyboard.press("Control+Shift+f")
+    button = page.get_by_role("button", name="New session", exact=True)
+    button.focus()
+    held.release()
+    expect(row).to_have_count(1)
+    expect(button).to_be_focused()
+    page.keyboard.press("Control+Shift+f")
+    expect(page.get_by_role("searchbox", name="Search all sessions")).to_be_focused()
+
+
 def test_a_title_that_is_typed_before_the_session_is_there_is_not_lost(
     served_page: ServedPage,
 ) -> None:
@@ -164,3 +199,28 @@ def test_what_is_moved_up_in_the_queue_keeps_the_focus(served_page: ServedPage) 
     expect(earlier).to_be_focused()
     gate.open()
     expect(replies(page)).to_have_count(4)
+
+
+def test_option_on_a_mac_types_its_letter_while_something_is_written(
+    served_page: ServedPage,
+) -> None:
+    """Also Alt with Ctrl, as AltGr is on some systems; elsewhere on the page they are shortcuts."""
+    page = served_page.open()
+    page.add_init_script("Object.defineProperty(navigator, 'platform', {value: 'MacIntel'})")
+    page.reload()
+    area = message(page)
+    expect(area).to_be_focused()
+    pressed = """([key, code, options]) => !document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", {key, code, altKey: true, bubbles: true, cancelable: true,
+            composed: true, ...options}))"""
+    typed = [
+        *(("π", "KeyP", {}), ("œ", "KeyQ", {}), ("µ", "KeyM", {}), ("Dead", "KeyN", {})),
+        ("@", "KeyK", {"ctrlKey": True, "modifierAltGraph": True}),
+    ]
+    assert [page.evaluate(pressed, list(one)) for one in typed] == [False] * len(typed)
+    expect(area).to_be_focused()
+    page.locator(".log").focus()
+    assert page.evaluate(pressed, ["π", "KeyP", {}])
+    expect(page.get_by_label("Approval mode")).to_have_value("plan")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Alt is the Option key.")

@@ -8,8 +8,8 @@ import shutil
 from playwright.sync_api import expect
 
 from tests.modules.mcp_client.test_mcp_client import HERE, RAW
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage, replies, send
-from tests.page.test_views import faults
 from tests.scripted_model import call_reply, text_reply
 
 

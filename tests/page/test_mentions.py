@@ -23,3 +23,30 @@ def test_the_cost_of_a_file_is_said_and_then_it_is_read_once(served_page: Served
     expect(page.locator(".card, .call").filter(has_text="notes.txt").first).to_be_visible()
     [request] = served_page.model.requests
     assert sum("199│first" in str(one["content"]) for one in request) == 1
+
+
+def test_enter_sends_what_is_named_whole_and_completes_what_is_not(served_page: ServedPage) -> None:
+    for name in ("a.py", "a.pyi", "other.py"):
+        (served_page.project / name).write_text("one = 1\n")
+    served_page.model.replies = [text_reply("Read."), text_reply("Read again.")]
+    page = served_page.open()
+    area, choices = message(page), page.locator(".completion")
+    area.press_sequentially("sum up @a.py")
+    expect(choices).to_be_visible()
+    area.press("Enter")
+    expect(page.locator(".reply").last).to_have_text("Read.")
+    assert "sum up @a.py" in str(served_page.model.requests[-1])
+
+    area.press_sequentially("now @oth")
+    expect(choices).to_be_visible()
+    area.press("Enter")
+    expect(area).to_have_value("now @other.py ")
+    area.fill("")
+
+    area.press_sequentially("now @a.py")
+    expect(choices.get_by_role("option")).to_have_count(2)
+    area.press("ArrowDown")
+    area.press("Enter")  # who chose another one wants that
+    expect(area).to_have_value("now @a.pyi ")
+    area.press("Enter")
+    expect(page.locator(".reply").last).to_have_text("Read again.")

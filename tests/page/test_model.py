@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage
-from tests.page.test_views import faults
 from utils.llm.profiles.server_profile import ServerProfile
 
 
 def opened(house: ServedPage, language: str = "en") -> Page:
     page = house.open(language=language)
-    page.locator(".statusbar .model").click()
-    expect(page.get_by_role("dialog")).to_be_visible()
+    page.locator(".composer .model-choice").click()
+    name = "What its server accepts" if language == "en" else "服务器接受什么"
+    page.get_by_role("dialog").get_by_role("button", name=name).click()
+    expect(page.locator(".model-sheet")).to_be_visible()
     return page
 
 
@@ -52,13 +54,13 @@ def test_what_was_learnt_is_forgotten_once_that_is_sure(served_page: ServedPage)
     assert served_page.model.profile == ServerProfile()
 
 
-def test_another_model_is_chosen_and_named_in_the_status_line(served_page: ServedPage) -> None:
+def test_another_model_is_chosen_and_named_at_the_message(served_page: ServedPage) -> None:
     page = opened(served_page)
     page.get_by_label("Model", exact=True).fill("other")
     page.get_by_role("button", name="Use this model").click()
     expect(page.locator(".notice")).to_contain_text("Model: other.")
     page.keyboard.press("Escape")
-    expect(page.locator(".statusbar .model")).to_have_text("other")
+    expect(page.locator(".composer .model-choice")).to_have_text("other")
     assert served_page.model.model == "other"
 
 

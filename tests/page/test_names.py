@@ -98,6 +98,8 @@ def test_the_end_of_a_file_is_told_of_in_the_language_of_the_page(served_page: S
     page = served_page.open(language="zh")
     send(page, "写")
     expect(replies(page).last).to_have_text("好。")
-    expect(page.locator(".pane .diff .meta .text")).to_have_text("文件末尾没有换行符")
+    end = page.locator(".pane .diff .meta .text")
+    expect(end).to_have_text("文件末尾没有换行符")
+    expect(end).to_be_visible()  # the pane shows only once it is known to have something
     page.keyboard.press("Control+j")  # then the change stands in the talk
     expect(page.locator(".call .diff .meta .text")).to_have_text("文件末尾没有换行符")

@@ -7,7 +7,8 @@ import subprocess
 
 from playwright.sync_api import expect
 
-from tests.page.served_page import ServedPage, replies, send
+from tests.page.request_holding import HeldRequests, wait_until_drawn
+from tests.page.served_page import ServedPage, message, replies, send
 from tests.page.test_questions import question
 from tests.scripted_model import call_reply, text_reply
 
@@ -21,6 +22,7 @@ def test_a_question_of_the_models_own_is_answered_by_a_choice_or_in_words(
     asked = page.get_by_role("group", name="Question")
     send(page, "go")
     expect(asked).to_contain_text("Which drink?")
+    expect(asked.locator("header")).to_have_text("The model asks")
     expect(asked.get_by_role("button", name="coffee")).to_be_enabled()
     page.get_by_role("log").focus()
     page.keyboard.press("2")
@@ -115,6 +117,21 @@ def test_what_a_command_takes_is_completed_and_enter_sends_what_was_typed(
     expect(page.locator(".composer textarea")).to_have_value("/hooks allow ")
 
 
+def test_what_a_command_takes_is_completed_though_the_first_session_comes_late(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.context().new_page()
+    page.goto(served_page.server.url + served_page.server.authenticator.new_link())
+    held = HeldRequests(page, "**/api/status")
+    with page.expect_response("**/api/commands"):
+        page.goto(f"{served_page.server.url}/?lang=en")
+        message(page).fill("/hooks ")
+    held.wait()
+    wait_until_drawn(page)
+    held.release()
+    expect(page.locator(".completion code")).to_have_text(["allow"])
+
+
 def test_hooks_of_the_project_are_asked_about_and_listed(served_page: ServedPage) -> None:
     (served_page.project / ".agents").mkdir()
     hook = {"type": "command", "command": "echo not today >&2; exit 2"}
@@ -141,3 +158,15 @@ def test_what_should_last_is_offered_and_kept_by_one_press(served_page: ServedPa
     offer.get_by_role("button", name="/remember").click()
     expect(page.locator(".command").last).to_contain_text("I like short answers")
     expect(page.locator(".command").last).to_contain_text("Remembered")
+
+
+def test_what_a_session_decided_is_offered_on_the_page_after_it(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("I decided to keep tabs."), text_reply("Hello.")]
+    page = served_page.open()
+    send(page, "format the folder")
+    expect(replies(page)).to_have_text("I decided to keep tabs.")
+    page.get_by_role("button", name="New session", exact=True).click()
+    send(page, "hi there, look around")
+    offer = page.locator(".remark").filter(has_text="I decided to keep tabs.")
+    offer.get_by_role("button", name="/remember").click()
+    expect(page.locator(".command").last).to_contain_text("I decided to keep tabs.")

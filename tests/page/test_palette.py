@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.page.accessibility import faults
 from tests.page.request_holding import HeldRequests
 from tests.page.served_page import ServedPage, message, replies, send
 from tests.page.test_races import new_session
-from tests.page.test_views import faults
 from tests.scripted_model import text_reply
 
 
@@ -108,6 +109,9 @@ def test_a_key_is_changed_kept_and_put_back(served_page: ServedPage) -> None:
     page.keyboard.press("x")
     expect(sheet.get_by_role("status")).to_contain_text("is needed for typing")
     change.click()
+    page.keyboard.press("Control+c")
+    expect(sheet.get_by_role("status")).to_contain_text("is needed for editing")
+    change.click()
     page.keyboard.press("Control+Alt+x")
     expect(sheet.get_by_role("status")).to_have_text("Saved: Ctrl+Alt+X.")
     page.keyboard.press("Escape")
@@ -123,3 +127,49 @@ def test_a_key_is_changed_kept_and_put_back(served_page: ServedPage) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("Control+l")
     expect(message(page)).to_be_focused()
+
+
+def test_what_sends_a_message_is_changed_and_nothing_typed_is_lost(served_page: ServedPage) -> None:
+    page = served_page.open()
+    page.locator(".log").focus()
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
+    for name, key in (
+        ("Stop and send now", "Control+Shift+Enter"),
+        ("Send; while", "Control+Enter"),
+    ):
+        sheet.get_by_role("button", name=name).first.click()
+        page.keyboard.press(key)
+        expect(sheet.get_by_role("status")).to_contain_text("Saved: ")
+    page.keyboard.press("Escape")
+    message(page).focus()
+    page.keyboard.type("one")
+    page.keyboard.press("Enter")
+    page.keyboard.type("two")
+    expect(message(page)).to_have_value("one\ntwo")
+    page.keyboard.press("Control+Enter")
+    expect(message(page)).to_have_value("")
+    expect(page.locator(".log .person").last).to_contain_text("two")
+
+
+@pytest.mark.parametrize("key", ["Control+k", "Control+p"])
+def test_a_file_is_opened_at_the_line_behind_its_name(served_page: ServedPage, key: str) -> None:
+    (served_page.project / "shop.py").write_text("one\ntwo\nthree\n")
+    page = served_page.open()
+    page.keyboard.press(key)
+    field = page.locator("dialog.palette input")
+    field.fill("shop.py:")
+    expect(option(page, "shop.py")).to_be_visible()
+    field.fill("shop.py:2:5")
+    expect(option(page, "shop.py:2")).to_be_visible()
+    field.press("Enter")
+    expect(page.locator(".editor .cm-activeLine")).to_have_text("two")
+
+
+def test_what_is_named_so_comes_before_what_only_tells_of_it(served_page: ServedPage) -> None:
+    page = served_page.open()
+    palette(page, "export")
+    expect(page.get_by_role("dialog").get_by_role("option").first).to_contain_text("/export")
+    palette(page, "keyboard shortcuts")
+    page.locator("dialog.palette input").press("Enter")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()

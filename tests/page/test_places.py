@@ -68,6 +68,25 @@ def test_a_place_that_is_named_is_a_link_to_it(served_page: ServedPage) -> None:
     expect(page.locator(".editor .cm-activeLine")).to_have_text("one = 1")
 
 
+def test_a_link_of_markdown_opens_the_line_that_it_names(served_page: ServedPage) -> None:
+    lines = "".join(f"line {n}\n" for n in range(1, 40))
+    (served_page.project / "a b.txt").write_text(lines)
+    (served_page.project / "n.py").write_text(lines)
+    whole = served_page.project / "n.py"
+    links = ["a%20b.txt#L7-L9", "n.py:30", f"{whole}#L12C2", "n.py#List", "javascript.x:1", "js:1"]
+    served_page.model.replies = [text_reply(" ".join(f"[to {one}]({one})" for one in links))]
+    page = served_page.open()
+    send(page, "where")
+    expect(page.locator(".end")).to_have_count(1)
+    active = page.locator(".editor:visible .cm-activeLine")
+    for link, line in zip(links, ["line 7", "line 30", "line 12", "line 12"], strict=False):
+        page.get_by_role("link", name=f"to {link}", exact=True).click()
+        expect(active).to_have_text(line)
+    expect(page.get_by_role("link", name="to javascript.x:1")).to_have_attribute("href", "#")
+    expect(replies(page).locator("a")).to_have_count(len(links))
+    expect(replies(page).locator("a[href]")).to_have_count(len(links) - 1)
+
+
 def test_the_card_of_a_run_says_each_thing_once(served_page: ServedPage) -> None:
     page = changed(served_page)
     run = page.locator(".call[data-kind=run]")
@@ -95,3 +114,29 @@ def test_a_lost_connection_is_seen_and_stop_says_that_it_waits(served_page: Serv
     expect(page.locator(".end.stopped")).to_be_visible()
     expect(status).to_contain_text("Connected")
     gate.open()
+
+
+def test_places_are_links_in_every_script_and_in_files_without_an_ending(
+    served_page: ServedPage,
+) -> None:
+    text = (
+        "参见src/app.py:3、docs/设计.md:2，以及 新文件.test.py:1。`报告v2.py:4` über.py:5 "
+        "见Makefile:6 Dockerfile:7 见./a.py:8 时间10:30 version:2"
+    )
+    served_page.model.replies = [text_reply(text)]
+    page = served_page.open()
+    send(page, "where?")
+    expect(page.locator(".end")).to_have_count(1)
+    links = replies(page).locator("a.place")
+    places = links.evaluate_all("all => all.map((it) => [it.dataset.path, it.dataset.line])")
+    assert places == [
+        ["src/app.py", "3"],
+        ["docs/设计.md", "2"],
+        ["新文件.test.py", "1"],
+        ["报告v2.py", "4"],
+        ["über.py", "5"],
+        ["Makefile", "6"],
+        ["Dockerfile", "7"],
+        ["./a.py", "8"],
+    ]
+    assert text.replace("`", "") == replies(page).locator("p").inner_text()

@@ -103,9 +103,44 @@ def test_a_table_is_drawn_from_csv(page: Page) -> None:
     expect(page.get_by_role("cell", name="Boskoop, red")).to_be_visible()
 
 
-def test_a_pdf_is_shown_in_the_pane(served_page: ServedPage) -> None:
-    (served_page.project / "a.pdf").write_bytes(pdf("Hello"))
+def test_a_table_that_is_shown_in_part_says_so(served_page: ServedPage) -> None:
+    (served_page.project / "many.csv").write_text(
+        "n,square\n" + "".join(f"{n},x\n" for n in range(501))
+    )
+    (served_page.project / "whole.csv").write_text(
+        "n,square\n" + "".join(f"{n},x\n" for n in range(500))
+    )
+    (served_page.project / "empty.csv").write_text("")
     page = served_page.open()
+    row(page, "many.csv").click()
+    preview = page.locator(".preview:visible")
+    expect(preview.locator("tbody tr")).to_have_count(500)
+    words = "Only the first rows are shown. Turn off Preview to see all as text."
+    expect(preview.locator(".cut")).to_have_text(words)
+    expect(page.locator(".pane").get_by_role("button", name="Copy as CSV")).to_have_count(0)
+    row(page, "whole.csv").click()
+    expect(page.locator(".preview:visible .cut")).to_have_count(0)
+    expect(page.get_by_role("button", name="Copy as CSV")).to_be_visible()
+    expect(page.locator(".preview:visible tbody tr")).to_have_count(500)
+    row(page, "empty.csv").click()
+    expect(page.locator(".preview:visible")).to_have_text("This file is empty.")
+
+
+@pytest.mark.parametrize("name", ["broken.png", "broken.mp3", "broken.webm"])
+def test_a_damaged_picture_or_recording_is_said_to_be_one(
+    served_page: ServedPage, name: str
+) -> None:
+    (served_page.project / name).write_bytes(b"no such thing")
+    page = served_page.open()
+    row(page, name).click()
+    expect(page.locator(".preview:visible")).to_have_text(
+        "This file is damaged, or its format is unknown to this browser."
+    )
+
+
+def test_a_pdf_is_shown_in_the_pane(served_to_whole_chromium: ServedPage) -> None:
+    (served_to_whole_chromium.project / "a.pdf").write_bytes(pdf("Hello"))
+    page = served_to_whole_chromium.open()
     faults: list[str] = []
     page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
     with page.expect_response(lambda answer: "/api/files/raw" in answer.url) as answer:
@@ -136,6 +171,7 @@ def test_a_link_in_a_previewed_file_starts_from_its_folder(served_page: ServedPa
     source = re.compile(r"path=docs%2Fp\.png(&round=\d+)?$")  # the line may have come back
     expect(preview.locator("img")).to_have_attribute("src", source)
     expect(preview.get_by_role("link", name="up")).to_have_attribute("data-path", "top.txt")
+    expect(page).to_have_url(re.compile("/s/"))
     before = page.url
     preview.get_by_role("link", name="b", exact=True).click()
     expect(page.locator(".editor .cm-content")).to_contain_text("the other")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage, replies, send
 from tests.scripted_model import text_reply
 
@@ -58,14 +61,33 @@ def test_what_stands_under_a_task_stands_further_in(served_page: ServedPage) -> 
     assert left(plain) > left(boxes.first) + 20
 
 
-def test_a_footnote_does_not_vanish(served_page: ServedPage) -> None:
+def test_footnotes_and_alerts_are_drawn(served_page: ServedPage) -> None:
     served_page.model.replies = [
-        text_reply("Said so[^1], and so[^2].\n\n[^1]: Smith\n[^2]: in *Some Book*\n")
+        text_reply(
+            "Said so[^1], and so[^2]. A set of `[^a]` or [^a-z] is none.\n"
+            "[^1]: Smith,\n    London\n[^2]: in *Some Book*\n\n[^n]: named\n\n"
+            "> [!WARNING]\n> It **bites**.\n\n> [!tip]\n>\n> - one\n\n> [!NOTED] as it is\n"
+        )
     ]
     page = served_page.open()
     send(page, "cite")
     expect(page.locator(".end")).to_have_count(1)
-    expect(replies(page).locator("p")).to_have_text(
-        ["Said so[^1], and so[^2].", "[^1]: Smith [^2]: in Some Book"]
+    expect(replies(page).locator(".block > p")).to_have_text(
+        [
+            "Said so1, and so2. A set of [^a] or [^a-z] is none.",
+            "1 Smith, London",
+            "2 in Some Book",
+            "[^n]: named",
+        ]
     )
+    expect(replies(page).locator("sup")).to_have_text(["1", "2", "1", "2"])
+    expect(replies(page).locator("blockquote")).to_have_text(
+        [
+            re.compile(r"^Warning\s*It bites\.\s*$"),
+            re.compile(r"^Tip\s*one\s*$"),
+            "[!NOTED] as it is",
+        ]
+    )
+    expect(replies(page).locator("[data-alert=warning] strong")).to_have_text("bites")
     expect(replies(page).locator("a")).to_have_count(0)
+    assert faults(page) == []

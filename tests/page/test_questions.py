@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from core.loop.approval import KeptApproval
 from core.web_terminal import WebTerminal
 from modules.storage.kept_approvals import KeptApprovals
-from tests.page.served_page import ServedPage, replies, send, serve_page
-from tests.page.test_views import faults
+from tests.page.accessibility import faults
+from tests.page.request_holding import HeldSocket
+from tests.page.served_page import ServedPage, message, replies, send, serve_page
 from tests.scripted_model import call_reply, calls_reply, text_reply
 
 
@@ -93,6 +94,39 @@ def test_an_answer_that_was_begun_is_not_dropped_without_a_word(served_page: Ser
     expect(page.locator(".notice.bad")).to_have_text("Already answered on another screen.")
     expect(replies(other).last).to_have_text("Fine.")
     expect(other.locator(".notice")).to_have_count(0)
+
+
+def test_a_question_that_reads_as_the_last_one_about_the_call_is_shown_and_answered_by_itself(
+    served_page: ServedPage,
+) -> None:
+    """All that a helper asks is asked about one call, and the reason may be the same."""
+    served_page.model.replies = [
+        call_reply("delegate", task="look around"),
+        call_reply("ask_person", id="c2", question="Which?", choices=["red", "blue"]),
+        call_reply("ask_person", id="c3", question="Which?", choices=["keep", "drop"]),
+        text_reply("Seen."),
+        text_reply("Fine."),
+    ]
+    page = served_page.open()
+    send(page, "do it")
+    mine = page.get_by_role("group", name="Question")
+    expect(mine).to_contain_text("red")
+    other = page.context.new_page()
+    other.goto(page.url)
+    socket = HeldSocket(other)
+    theirs = other.get_by_role("group", name="Question")
+    socket.hold('"answer"')
+    theirs.get_by_role("button", name="Skip").click()
+    socket.wait()
+    mine.get_by_role("button", name="blue").click()
+    expect(mine).to_contain_text("keep")
+    expect(theirs).to_contain_text("keep")
+    socket.release()
+    expect(other.locator(".notice")).to_have_text("Already answered on another screen.")
+    theirs.get_by_role("button", name="drop").click()  # the other answer was none to this one
+    expect(replies(page).last).to_have_text("Fine.")
+    told = [m["content"] for m in served_page.model.requests[3] if m["role"] == "tool"]
+    assert told == ["The person answers: blue", "The person answers: drop"]
 
 
 def test_a_deletion_shows_the_lines_that_would_go(served_page: ServedPage) -> None:
@@ -189,8 +223,12 @@ def test_what_is_always_allowed_is_shown_and_taken_back(keeping: ServedPage) -> 
     expect(sheet.get_by_role("button", name="Take back every call of create_file")).to_be_focused()
     assert [one.pattern for one in kept.all()] == ["create_file *"]
     page.keyboard.press("Enter")
-    expect(sheet.get_by_text("No permanent permissions.")).to_be_visible()
+    expect(sheet.get_by_text("Nothing is always allowed.")).to_be_visible()
     assert kept.all() == ()
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    page.keyboard.type("on with it")  # the message has the focus again, and takes what is typed
+    expect(message(page)).to_have_value("on with it")
 
 
 CUT = """all => all.filter(one => {
@@ -293,6 +331,26 @@ def test_a_long_command_is_folded_in_its_middle_and_unfolds_before_and_after(
     expect(run).not_to_contain_text("echo row 30")
     run.get_by_role("button", name="Show all").click()
     expect(run).to_contain_text("echo row 30")
+
+
+def test_plan_mode_is_a_key_away_and_gives_back_the_mode_from_before(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    select = page.get_by_label("Approval mode")
+    expect(select).to_have_value("guarded")
+    page.keyboard.press("Alt+p")
+    expect(select).to_have_value("plan")
+    page.keyboard.press("Alt+p")
+    expect(select).to_have_value("guarded")
+    select.select_option("ask")
+    expect(page.locator(".log")).to_contain_text("ask")
+    page.keyboard.press("Alt+p")
+    expect(select).to_have_value("plan")
+    page.reload()
+    expect(select).to_have_value("plan")
+    page.keyboard.press("Alt+p")
+    expect(select).to_have_value("ask")
 
 
 def test_a_plan_is_made_in_plan_mode_and_done_by_one_answer(served_page: ServedPage) -> None:

@@ -284,6 +284,21 @@ def test_what_is_completed_fits_what_was_typed_last(served_page: ServedPage) -> 
     expect(message(page)).to_have_value("see @apples.txt ")
 
 
+def test_enter_sends_a_command_though_the_list_is_still_about_its_name(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    message(page).press_sequentially("/approve")
+    expect(page.get_by_role("option", name="/approve")).to_be_visible()
+    held = HeldRequests(page, "**/completions?**", times=len(" list"))
+    message(page).press_sequentially(" list")
+    held.wait(len(" list"))
+    message(page).press("Enter")
+    expect(page.locator(".command").last).to_contain_text("Nothing is always allowed.")
+    held.release(-1)
+    expect(message(page)).to_have_value("")
+
+
 def test_a_search_that_fails_found_not_nothing(served_page: ServedPage) -> None:
     page = talked(served_page, "apples")
     page.keyboard.press("Control+Shift+f")

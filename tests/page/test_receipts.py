@@ -48,6 +48,17 @@ def test_a_receipt_turns_grey_when_its_file_changes(served_page: ServedPage) -> 
     expect(receipts).to_have_text([f"{CHECK} is outdated: a.txt changed"])
 
 
+def test_a_check_that_finds_nothing_to_run_says_so(served_page: ServedPage) -> None:
+    (served_page.project / "Makefile").write_text("test:\n\t@echo Ran 0 tests\n")
+    served_page.model.replies += [
+        call_reply("create_file", path="a.txt", content="good\n"),
+        text_reply("Done."),
+    ]
+    page = served_page.open()
+    send(page, "Write a.txt")
+    expect(receipts_of(page)).to_have_text(["make test found no tests (exit code 0)"])
+
+
 def test_a_file_that_changes_before_it_is_watched_is_told(served_page: ServedPage) -> None:
     checked(served_page)
     page = served_page.open()

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.modules.git.person.repositories import run_git
 from tests.page.request_holding import HeldRequests
 from tests.page.served_page import ServedPage, message, send
 from tests.page.test_files import edit, row
@@ -91,6 +92,7 @@ def test_what_is_typed_before_the_first_session_is_there_stays(served_page: Serv
 @pytest.mark.parametrize("width", [1440, 390])
 def test_nothing_moves_when_the_page_is_loaded_again(served_page: ServedPage, width: int) -> None:
     (served_page.project / "a.py").write_text("one = 1\n")
+    run_git("init", "--initial-branch=main", at=served_page.project)
     served_page.model.replies = [
         call_reply("modify_file", path="a.py", operation="replace", old="one", new="uno"),
         text_reply("# Done\n\n```python\nx = 1\n```\n\n" + "Words.\n\n" * 30),
@@ -99,8 +101,13 @@ def test_nothing_moves_when_the_page_is_loaded_again(served_page: ServedPage, wi
     send(page, "go")
     expect(page.locator(".end")).to_have_count(1)
     page.add_init_script(NOTE_SHIFTS)
-    page.reload()
+    held = HeldRequests(page, "**/changes/calls?**")
+    with page.expect_response("**/git/head"):  # which is told, of the two, before the undo
+        page.reload()
     expect(page.locator(".end")).to_be_in_viewport()
-    expect(page.locator(".end .undoing")).to_be_visible()  # comes last of all
+    held.wait()
+    held.release()
+    expect(page.locator(".end .undoing")).to_be_visible()
     expect(page.locator(".project")).to_have_text("project")
+    expect(page.locator(".statusbar .branch")).to_have_text("main")  # comes last of all
     assert page.evaluate("shifts") == []

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage
-from tests.page.test_views import faults
 from tests.picture_files import picture_file
 
 HOSTILE = """<h1>Out</h1><script>parent.hurt = 1; top.location = "http://EVIL/top"</script>
@@ -132,7 +132,7 @@ def look_at_the_notebook(page: Page) -> None:
 def test_what_is_no_notebook_says_so(served_page: ServedPage) -> None:
     (served_page.project / "odd.ipynb").write_text('{"cells": 3}')
     page = opened(served_page, "odd.ipynb")
-    expect(page.locator(".notebook")).to_contain_text("This notebook cannot be shown")
+    expect(page.locator(".notebook")).to_contain_text("This is not a valid notebook")
 
 
 def test_a_page_runs_on_an_origin_of_its_own_and_reaches_nothing(served_page: ServedPage) -> None:
@@ -163,3 +163,16 @@ def test_a_page_runs_on_an_origin_of_its_own_and_reaches_nothing(served_page: Se
         assert page.evaluate("window.mine") == 1
         with pytest.raises(BlockingIOError):
             evil.accept()
+
+
+def test_a_preview_stays_where_it_was_read_when_the_file_changes(served_page: ServedPage) -> None:
+    path = served_page.project / "long.md"
+    path.write_text("".join(f"Paragraph {n}\n\n" for n in range(200)))
+    page = opened(served_page, "long.md")
+    page.get_by_role("button", name="Preview").click()
+    shown = page.locator(".preview")
+    expect(shown).to_contain_text("Paragraph 199")
+    shown.evaluate("it => it.scrollTop = 3000")
+    path.write_text(path.read_text() + "The new end\n")
+    expect(shown).to_contain_text("The new end")
+    expect(shown).to_have_js_property("scrollTop", 3000)

@@ -15,7 +15,7 @@ from utils.llm.completion import Completion, Delta
 
 def talked(served_page: ServedPage, *names: str) -> Page:
     """Return a page on which there is a session for each of *names*, the last one shown."""
-    served_page.model.replies = [text_reply(f"so {name}") for name in names]
+    served_page.model.replies = [text_reply(f"### so **[{name}](a.py)**") for name in names]
     page = served_page.open()
     for name in names:
         if name != names[0]:
@@ -34,6 +34,11 @@ def row(page: Page, title: str) -> Locator:
     return side(page).locator(".session", has=page.locator(".title", has_text=title))
 
 
+def show_acts(session: Locator) -> None:
+    """Have what can be done with a session shown, wherever its row goes; the mouse stays behind."""
+    session.locator(".choose").focus()
+
+
 def test_a_session_is_recognised_by_its_last_words_and_its_cost(served_page: ServedPage) -> None:
     page = talked(served_page, "first", "second")
     expect(row(page, "first").locator(".last")).to_have_text("so first")
@@ -47,7 +52,7 @@ def test_a_session_is_recognised_by_its_last_words_and_its_cost(served_page: Ser
 def test_pins_and_tags_are_the_same_in_each_tab(served_page: ServedPage) -> None:
     page = talked(served_page, "first", "second", "third")
     other = served_page.open()
-    row(page, "first").hover()
+    show_acts(row(page, "first"))
     page.get_by_role("button", name="Pin: first").click()
     page.get_by_role("button", name="Tags: first").click()
     field = page.get_by_role("textbox", name="Tags")
@@ -69,14 +74,14 @@ def test_pins_and_tags_are_the_same_in_each_tab(served_page: ServedPage) -> None
 def test_a_row_stays_while_its_title_or_tags_are_typed(served_page: ServedPage) -> None:
     page = talked(served_page, "first", "second")
     other = served_page.open()
-    row(page, "first").hover()
+    show_acts(row(page, "first"))
     page.get_by_role("button", name="Tags: first").click()
     field = page.get_by_role("textbox", name="Tags")
     field.fill("later")
-    row(other, "first").hover()
+    show_acts(row(other, "first"))
     other.get_by_role("button", name="Pin: first").click()
     expect(side(other).locator("section").first.locator("h2")).to_have_text("Pinned")
-    row(other, "second").hover()
+    show_acts(row(other, "second"))
     other.get_by_role("button", name="Rename: second").click()
     other.get_by_role("textbox", name="Title").fill("Better")
     other.get_by_role("textbox", name="Title").press("Enter")
@@ -174,7 +179,7 @@ def test_a_pane_with_nothing_to_show_takes_no_room(served_page: ServedPage) -> N
 
 
 def test_on_a_phone_what_is_touched_is_large_enough(served_page: ServedPage) -> None:
-    served_page.model.replies = [text_reply("hello")]
+    served_page.model.replies = [call_reply("run_command", command="echo hi"), text_reply("hello")]
     page = served_page.open(width=390, height=844, has_touch=True, is_mobile=True)
     send(page, "first")
     expect(page.locator(".end")).to_have_count(1)
@@ -186,4 +191,17 @@ def test_on_a_phone_what_is_touched_is_large_enough(served_page: ServedPage) -> 
     wait_until(page, lambda: not drawer.locator("button, summary").evaluate_all(small))
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
-    wait_until(page, lambda: not page.locator("button, summary, select").evaluate_all(small))
+    touched = page.locator("button, summary, select, .brand")
+    wait_until(page, lambda: not touched.evaluate_all(small))
+
+
+def test_the_middle_of_a_row_without_last_words_is_no_button_of_it(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("one")]
+    page = served_page.open()
+    send(page, "go")
+    expect(page.locator(".session .last")).to_have_text("one")
+    page.locator(".session .last").evaluate("line => line.remove()")
+    shown = page.locator(".session .choose")
+    shown.hover()
+    expect(page.locator(".session .acts")).to_have_css("opacity", "1")
+    shown.click(trial=True)

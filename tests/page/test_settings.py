@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from config import Settings, load
+from tests.page.accessibility import faults
 from tests.page.served_page import ServedPage
-from tests.page.test_views import faults
+
+LEFT = "it => it.getBoundingClientRect().left"
 
 
 def opened(house: ServedPage, language: str = "en", **options: object) -> Page:
@@ -28,7 +31,7 @@ def test_a_setting_is_found_kept_and_put_back(served_page: ServedPage) -> None:
     page.locator(".statusbar .context-words").click()
     page.get_by_role("button", name="Settings …").click()
     sheet = page.locator(".settings-sheet")
-    expect(sheet).to_contain_text("config.toml and take effect after a restart.")
+    expect(sheet).to_contain_text("config.toml. Each says when it takes effect, if not at once.")
     page.get_by_role("searchbox", name="Find a setting").fill("step_limit")
     expect(sheet.locator("li:visible")).to_have_count(1)
     row = sheet.locator("[data-setting=step_limit]")
@@ -43,13 +46,25 @@ def test_a_setting_is_found_kept_and_put_back(served_page: ServedPage) -> None:
     assert kept(served_page).step_limit == 100
 
 
-def test_a_bad_value_is_refused_and_the_old_one_shown(served_page: ServedPage) -> None:
+def test_a_refused_value_stays_with_its_reason(served_page: ServedPage) -> None:
     page = opened(served_page)
     row = page.locator("[data-setting=memory_mb]")
-    row.get_by_role("textbox").fill("lots")
-    row.get_by_role("textbox").press("Enter")
-    expect(page.locator(".notice")).to_contain_text("Allowed: a whole number from 64")
-    expect(row.get_by_role("textbox")).to_have_value("2048")
+    field = row.get_by_role("textbox")
+    others = page.locator("[data-setting=call_seconds]").get_by_role("textbox")
+    field.fill("lots")
+    field.press("Enter")
+    expect(row.get_by_role("status")).to_contain_text("Allowed: a whole number from 64")
+    expect(field).to_have_value("lots")
+    expect(row.get_by_role("status")).to_be_in_viewport()
+    assert field.evaluate(LEFT) == others.evaluate(LEFT)  # it stays where it is
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description(re.compile("Allowed: a whole number from 64"))
+    expect(page.locator(".notice")).to_have_count(0)
+    assert faults(page) == []
+    field.fill("4096")
+    field.press("Enter")
+    expect(row).to_contain_text("after a restart")
+    expect(row.get_by_role("status")).to_have_text("")
     page.get_by_label("When to ask before a call runs").select_option("read-only")
     expect(page.locator("[data-setting=approve]")).to_contain_text("after a restart")
     assert kept(served_page).approve == "read-only"

@@ -6,9 +6,9 @@ import json
 
 from playwright.sync_api import Page, expect
 
+from tests.page.accessibility import faults
 from tests.page.request_holding import HeldRequests, HeldSocket, wait_until_drawn
 from tests.page.served_page import ServedPage, replies, send
-from tests.page.test_views import faults
 from tests.scripted_model import text_reply
 from utils.llm.profiles.server_profile import ServerProfile
 

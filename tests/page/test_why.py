@@ -79,6 +79,28 @@ def test_what_is_typed_is_nobodys_until_it_is_saved_and_then_the_persons(page: P
     expect(panel(page)).to_contain_text("you, in Onefold")
 
 
+def test_marks_stay_with_their_lines_whoever_puts_others_before_them(
+    page: Page, served_page: ServedPage
+) -> None:
+    button = page.get_by_role("button", name="Why", exact=True)
+    button.click()
+    expect(page.locator(".cm-why-call")).to_be_visible()
+    page.locator(".cm-lineNumbers .cm-gutterElement", has_text="2").click()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.type("    # mine")
+    expect(page.locator(".cm-why-call")).to_have_text("    return price * count")
+    path = served_page.project / "app.py"
+    path.write_text(f"# first\n{path.read_text()}".replace("# th", "# also\n# th"))
+    expect(page.locator(".cm-why-others")).to_have_text(["# first", "# also", "# theirs"])
+    now = ["others", "before", "", "call", "before", "others", "others"]
+    assert writers(page)[:7] == now
+    button.click()
+    button.click()  # as much is known where something is not saved
+    expect(page.locator(".cm-why-call")).to_have_text("    return price * count")
+    assert writers(page)[:7] == now
+
+
 def test_the_command_draws_its_card_at_the_page(page: Page) -> None:
     send(page, "/why app.py:2")
     card = page.locator(".card-origins")

@@ -2,7 +2,8 @@
 
 The real tokenizer is not needed to test a client: a token is four bytes of UTF-8 here. What
 matters is kept: the order of a rendered prompt, that each thinking mode renders its own, that a
-hit ends with a whole unit, and that it never covers the whole prompt.
+hit ends with a whole unit, that it never covers the whole prompt, and that a prompt is known only
+once its reply has come: those that ask at the same time share nothing.
 """
 
 from __future__ import annotations
@@ -71,15 +72,13 @@ class PromptCache:
         self._lock = threading.Lock()
 
     def hit(self, owner: object, prompt: str) -> int:
-        """Return how many tokens of *prompt* are known, and remember all of it."""
-        units = _units(prompt)
+        """Return how many tokens of *prompt* are known."""
         known = 0
         with self._lock:
-            for unit in units:
+            for unit in _units(prompt):
                 if (owner, unit) not in self._seen:
                     break
                 known += 1
-            self._seen.update((owner, unit) for unit in units)
         total = tokens(prompt)
         if total < SHORTEST_HIT_PROMPT:
             return 0

@@ -51,6 +51,7 @@ class _StreamEnded(Exception):
 class Player:
     """Sends one reply by *write*, which takes the bytes of a chunk; *stall* is silent for long.
 
+    *on_said* is called when all was said, before who reads it can know that.
     `message` and `usage` tell afterwards what was said.
     """
 
@@ -62,11 +63,13 @@ class Player:
         hit_tokens: int,
         write: Callable[[bytes], None],
         stall: Callable[[], None],
+        on_said: Callable[[], None],
     ) -> None:
         self.message, self.usage = _message_and_usage(request, parts, prompt_tokens, hit_tokens)
         self._parts = parts
         self._write = write
         self._stall = stall
+        self._on_said = on_said
         self._delivery = next((part for part in parts if isinstance(part, Delivery)), Delivery())
         self._is_thinking = is_thinking(request)
         self._calls = iter(self.message.get("tool_calls") or ())
@@ -143,6 +146,7 @@ class Player:
             yield chunk
 
     def _closing(self) -> Iterator[bytes]:
+        self._on_said()
         final_usage = self.usage if self._delivery.usage == "last" else None
         yield event(self._chunks.closing(_finish(self._parts), final_usage))
         if self._delivery.usage == "trailing":

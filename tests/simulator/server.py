@@ -145,9 +145,10 @@ class Simulator:
         if self._is_validated and error is None:
             self._validate_requests()
 
-    def receive(self, headers: Mapping[str, str], raw: bytes) -> ReceivedRequest:
+    def receive(self, headers: Mapping[str, str], raw: bytes, body: Any) -> ReceivedRequest:
+        """Keep a request; its *body* is read by then, for whoever waits for it looks at it."""
         with self._lock:
-            received = ReceivedRequest(len(self.requests) + 1, headers, raw)
+            received = ReceivedRequest(len(self.requests) + 1, headers, raw, body)
             self.requests.append(received)
         return received
 
@@ -224,16 +225,23 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, "", None)
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        received = self.server.simulator.receive(headers, raw)
-        refusal = self._refusal(received)
+        try:
+            body, problem = json.loads(raw), None
+        except ValueError as error:
+            body, problem = None, error
+        received = self.server.simulator.receive(headers, raw, body)
+        refusal = self._refusal(received, problem)
         if refusal:
             received.refusal = refusal.body
             self._refuse(refusal)
         else:
             self._play(received, self.server.simulator.next_step(received))
 
-    def _refusal(self, received: ReceivedRequest) -> Refuse | None:
-        """Return why the request gets no reply, before the script is asked."""
+    def _refusal(self, received: ReceivedRequest, problem: ValueError | None) -> Refuse | None:
+        """Return why the request gets no reply, before the script is asked.
+
+        *problem* is why its body is no JSON.
+        """
         simulator = self.server.simulator
         scheme, _, key = received.headers.get("authorization", "").partition(" ")
         if scheme != "Bearer" or not key:
@@ -242,10 +250,8 @@ class _Handler(BaseHTTPRequestHandler):
             return Refuse(401, errors.wrong_key(key))
         if not received.headers.get("content-type", "").startswith(_JSON):
             return Refuse(415, errors.NOT_JSON_TYPE)
-        try:
-            received.body = json.loads(received.raw)
-        except ValueError as error:
-            return Refuse(400, errors.NOT_JSON.format(detail=error))
+        if problem:
+            return Refuse(400, errors.NOT_JSON.format(detail=problem))
         error_text = validation_error(
             received.body, is_strict=simulator.is_strict, context_limit=simulator.context_limit
         )
@@ -288,13 +294,22 @@ class _Handler(BaseHTTPRequestHandler):
                 self._stall()
                 return
         prompt, hit = self._read_prompt(received)
-        player = Player(received.body, parts, prompt, hit, self._write, self._stall)
         if not received.body.get("stream"):
             reply = whole_reply(received.body, parts, prompt, hit)
             received.usage = reply["usage"]
             self._remember(received, reply["choices"][0]["message"])
             self._answer(200, json.dumps(reply, ensure_ascii=False), _JSON)
             return
+        self._play_stream(received, parts, prompt, hit)
+
+    def _play_stream(
+        self, received: ReceivedRequest, parts: tuple[Part, ...], prompt: int, hit: int
+    ) -> None:
+        def remember() -> None:
+            self._remember(received, player.message)
+
+        said = (self._write, self._stall, remember)
+        player = Player(received.body, parts, prompt, hit, *said)
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
@@ -306,7 +321,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._drop()
             return
         received.usage = player.usage
-        self._remember(received, player.message)
         self._write(b"")
 
     def _read_prompt(self, received: ReceivedRequest) -> tuple[int, int]:

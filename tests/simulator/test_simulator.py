@@ -18,6 +18,7 @@ from tests.simulator import (
     Drop,
     ErrorFrame,
     KeepAlive,
+    ReceivedRequest,
     Refuse,
     Say,
     Simulator,
@@ -222,7 +223,9 @@ def test_what_the_model_said_is_cached_too() -> None:
 
 def test_a_change_at_the_head_misses_everything() -> None:
     cache = PromptCache()
-    cache.hit("me", "a" * 4096)
+    assert cache.hit("me", "a" * 4096) == 0
+    assert cache.hit("me", "a" * 8192) == 0  # its reply has not come yet
+    cache.remember("me", "a" * 4096)
     assert cache.hit("me", "a" * 8192) == 1024
     assert cache.hit("me", "b" + "a" * 8191) == 0
 
@@ -254,3 +257,18 @@ def test_a_request_that_was_cut_short_by_a_kill_was_never_made() -> None:
             assert connection.recv(1) == b""
         assert post(server, request())[0] == 200
         assert len(server.requests) == 1
+
+
+def test_a_request_is_there_with_its_body() -> None:
+    """Whoever waits for a request may look at it at once."""
+    seen: list[Any] = []
+
+    class Noting(list[ReceivedRequest]):
+        def append(self, received: ReceivedRequest) -> None:
+            seen.append(received.body)
+            super().append(received)
+
+    with Simulator([Say("Yes.")]) as server:
+        server.requests = Noting()
+        post(server, request())
+    assert seen == [request()]

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { listedRows, openQuestion } from "../../static/js/store/selectors.js";
 import { byDay } from "../../static/js/sessions/days.js";
+import { chunked } from "../../static/js/conversation/chunks.js";
 import { aged, explored, grouped, marked } from "../../static/js/conversation/grouping.js";
 import { matching } from "../../static/js/search/matching.js";
 import { wordAt } from "../../static/js/composer/mentions.js";
@@ -136,6 +137,7 @@ test("a slash at the start is a command, an @ at a word's start a file, more wor
   assert.deepEqual(wordAt("/st", 3), { kind: "command", word: "/st", start: 0 });
   assert.deepEqual(wordAt("see @src/a", 10), { kind: "file", word: "src/a", start: 4 });
   assert.equal(wordAt("mail@host", 9), null);
+  assert.deepEqual(wordAt("看看@src/a", 8), { kind: "file", word: "src/a", start: 2 });
   assert.deepEqual(wordAt("/tools text vc", 14), { kind: "argument", word: "vc", start: 12 });
   assert.deepEqual(wordAt("/note @src", 10), { kind: "file", word: "src", start: 6 });
   assert.equal(wordAt("status /now it", 14), null);
@@ -152,4 +154,22 @@ test("a list of sessions is no older than what was told of one meanwhile", () =>
     { ...other, title: "listed" },
     away,
   ]);
+});
+
+test("chunks are cut alike whatever comes before or after, and keep what did not change", () => {
+  const turns = (from, to, calls = 1) =>
+    Array.from({ length: to - from }, (_, at) => from + at).flatMap((turn) => [
+      { key: `p${turn}`, kind: "person", turn },
+      ...Array.from({ length: calls }, (_, at) => ({ key: `c${turn}.${at}`, kind: "text" })),
+    ]);
+  const items = [...turns(20, 40), ...turns(40, 42, 100), ...turns(42, 60)];
+  const all = chunked([], items);
+  assert.deepEqual(all.flatMap((chunk) => chunk.items), items);
+  assert.equal(new Set(all.map(({ key }) => key)).size, all.length);
+  assert.ok(all.every((chunk) => chunk.items.length <= 41));
+
+  const later = chunked(all, [...turns(0, 20), ...items, ...turns(60, 61)]);
+  assert.equal(later.filter((chunk) => all.includes(chunk)).length, all.length - 2); // the first and the last grew
+  assert.deepEqual(all.map(({ key }) => key).filter((key) => !later.some((chunk) => chunk.key === key)), []);
+  assert.deepEqual(chunked([], [{ key: "w", kind: "warning" }, ...turns(1, 2)]).length, 1);
 });

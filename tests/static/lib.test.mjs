@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diff3Merge } from "../../static/vendor/node-diff3@3.2.1/node-diff3.js";
+import { diff3Merge, diffIndices } from "../../static/vendor/node-diff3@3.2.1/node-diff3.js";
 import { diffWordsWithSpace } from "../../static/vendor/diff@9.0.0/diff.js";
 import { overwritten, spans, stripped } from "../../static/js/cards/ansi.js";
 import { settledEnd } from "../../static/js/markdown/blocks.js";
@@ -8,7 +8,7 @@ import { rows } from "../../static/js/editor/csv.js";
 import { cutTokens, diffRows, sideBySide, withTokens, withWords } from "../../static/js/cards/diff_rows.js";
 import { count, size, visible } from "../../static/js/lib/format.js";
 import { daysAgo, duration } from "../../static/js/lib/time.js";
-import { conflicts, merge, settled } from "../../static/js/editor/merge.js";
+import { conflicts, linesOf, merge, settled } from "../../static/js/editor/merge.js";
 import { fill, pickLanguage, say } from "../../static/js/i18n/phrases.js";
 
 test("a phrase is said in the catalogue's language, with phrases inside", () => {
@@ -96,6 +96,12 @@ test("a change of lines stands side by side from its top", () => {
     ["e", "e"],
     [null, "f"],
   ]);
+});
+
+test("lines are found again in what was made of a text", () => {
+  assert.deepEqual(linesOf("a\nb\nc\n", "new\na\nB\nc\n", diffIndices), [2, 0, 4, 5]);
+  assert.deepEqual(linesOf("a\nb", "a\nb", diffIndices), [1, 2]);
+  assert.deepEqual(linesOf("a\nb", "", diffIndices), [0, 0]);
 });
 
 test("changes in different lines merge by themselves", () => {

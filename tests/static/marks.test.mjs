@@ -5,10 +5,10 @@ import { holdTimeouts } from "./timers.mjs";
 
 /** Follows the marks of a session while the server answers with *status*. */
 async function following(status) {
-  const told = { asked: 0, marked: 0 };
+  const told = { asked: 0, marked: [] };
   mock.method(globalThis, "fetch", async () => {
     told.asked += 1;
-    return new Response(JSON.stringify({ calls: [] }), { status });
+    return new Response(JSON.stringify({ calls: ["new"] }), { status });
   });
   holdTimeouts();
   const state = {
@@ -16,6 +16,7 @@ async function following(status) {
     sessionState: { session: "s", boot: "b", changes: 1 },
     isReady: true,
     transcript: { firstTurn: 1 },
+    marks: ["old"],
   };
   const pass = async () => {
     for (let n = 0; n < 5; n += 1) {
@@ -24,7 +25,7 @@ async function following(status) {
     }
   };
   let look;
-  followMarks({ state, on() {}, subscribe: (then) => (look = then), marked: () => (told.marked += 1) });
+  followMarks({ state, on() {}, subscribe: (then) => (look = then), marked: (_, marks) => told.marked.push(...marks) });
   return { told, state, look: () => (look(), pass()) };
 }
 
@@ -35,10 +36,10 @@ test("a refusal is asked about again only when there is something else to ask", 
   context.after(() => (state.isReady = false)); // or it would ask on if this fails
   await look();
   await look();
-  assert.deepEqual(told, { asked: 1, marked: 0 });
+  assert.deepEqual(told, { asked: 1, marked: ["old"] }); // those that were known stay
   state.sessionState.changes = 2;
   await look();
-  assert.deepEqual(told, { asked: 2, marked: 0 });
+  assert.deepEqual(told, { asked: 2, marked: ["old", "old"] });
 });
 
 test("the marks are asked for once", async (context) => {
@@ -47,5 +48,5 @@ test("the marks are asked for once", async (context) => {
   const { told, look } = await following(200);
   await look();
   await look();
-  assert.deepEqual(told, { asked: 1, marked: 1 });
+  assert.deepEqual(told, { asked: 1, marked: ["new"] });
 });

@@ -6,7 +6,7 @@ import threading
 from contextlib import ExitStack
 from queue import SimpleQueue
 
-from utils.waiting import Timeout
+from utils.waiting import EitherStop, Stop, Timeout
 
 
 def watching() -> set[threading.Thread]:
@@ -36,3 +36,15 @@ def test_all_that_is_timed_shares_one_thread_which_ends_with_it() -> None:
     for thread in mine:
         thread.join(timeout=20)
         assert not thread.is_alive()
+
+
+def test_a_wait_for_either_of_two_ends_with_each() -> None:
+    first, second = Stop(), Stop()
+    either = EitherStop(first, second)
+    assert not either.wait(0)
+    second.set()
+    assert either.wait(20)
+    second.clear()
+    either.set()
+    assert first.is_set()
+    assert either.wait(20)

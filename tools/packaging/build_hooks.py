@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,10 @@ class Requirements(MetadataHookInterface):
             *_pins((root / "requirements.txt").read_text("utf-8")),
             *_pins(running),
         ]
-        extras = dict(_extras((root / "requirements-extras.txt").read_text("utf-8")))
-        metadata["optional-dependencies"] = {
-            "all": [*extras.values()],
-            **{name: [pin] for name, pin in extras.items()},
-        }
+        extras: dict[str, list[str]] = {}
+        for name, pin in _extras((root / "requirements-extras.txt").read_text("utf-8")):
+            extras.setdefault(name, []).append(pin)
+        metadata["optional-dependencies"] = {"all": [*chain(*extras.values())], **extras}
 
 
 class Commit(BuildHookInterface):  # type: ignore[type-arg]  # of its configuration nothing is used

@@ -41,6 +41,7 @@ EXPORTS = {
     "calls.vcp_text": ["scan"],
     "completion": [
         "Completion",
+        "DIRECT_CALL",
         "Delta",
         "EmptyReply",
         "ErrorKind",
@@ -68,10 +69,16 @@ EXPORTS = {
     "openai_api.chat_completions": ["ChatCompletions"],
     "openai_api.request": ["RequestBody"],
     "openai_api.streamed_calls": ["with_ids"],
-    "prices": ["KNOWN_PRICES", "Price", "PriceList", "Tariff", "in_money"],
+    "prices": ["KNOWN_PRICES", "Price", "PriceList", "Tariff", "in_money", "plain_sum"],
     "profiles.refusals": ["adaptation_notice", "parse_window", "without_pictures"],
     "profiles.server_knowledge": ["ServerKnowledge", "below"],
-    "profiles.server_profile": ["ProfileStore", "ProfilesInMemory", "ServerProfile", "changed"],
+    "profiles.server_profile": [
+        "ProfileStore",
+        "ProfilesInMemory",
+        "ServerProfile",
+        "USUAL_PROFILE",
+        "changed",
+    ],
     "profiles.silent_cut": ["SilentCut"],
     "protocols.call_protocol": ["CallProtocol"],
     "protocols.registry": ["ALL"],
@@ -79,5 +86,5 @@ EXPORTS = {
     "protocols.vcp_messages": ["END_RESULT", "RESULT"],
     "provider": ["DEFAULT_PROVIDER", "Provider", "split_model_name", "usable"],
     "providers": ["ModelClient", "OpenClient", "missing_key"],
-    "served_model": ["ModelChoice", "to_base_url", "without_login"],
+    "served_model": ["ModelChoice", "is_local", "is_same_server", "to_base_url", "without_login"],
 }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from utils.frozen import frozen
 
 
-class Account(NamedTuple):
+@frozen
+class Account:
     """Settings and pages by which the person can fix their account at a server.
 
     *key_name* and *url_name* are what the settings call its key and its address; *api* is what the

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from utils.frozen import frozen
 from utils.llm.account import Account
 from utils.llm.completion import Completion, Delta, Usage, Wire
 from utils.llm.openai_api.request import RequestBody
@@ -14,7 +14,7 @@ from utils.llm.profiles.server_profile import CacheFigures, ServerProfile
 from utils.pictures import ReadPicture
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenCounts:
     """The tokens of one request; *cache_write* of the prompt went into the cache,
     *cache_write_long* of these to stay there for longer. *cache_figures* is where the server counts
@@ -27,7 +27,7 @@ class TokenCounts:
     cache_figures: CacheFigures = "prompt_cache_hit_tokens"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sdk:
     """Parts of a provider's package, for an `Endpoint`: its *client*, the *path* for messages, and
     what it raises for a refusal and for anything else."""

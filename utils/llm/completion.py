@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from utils.error_codes import ErrorCode
+from utils.frozen import frozen
 from utils.i18n import Phrase, UserError
 
 Wire = dict[str, Any]
 """One message, tool or request in the JSON form of the chat-completions API."""
 
+DIRECT_CALL = "direct-"
+"""What the id of a call begins with that no model made, but a person or the system."""
 SIGNED = "signed_reply"
 """The field of an assistant message that only its own provider is sent, in a form of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """Tokens and US dollars; *requests* counts the model calls they were spent on."""
 
@@ -39,8 +41,19 @@ class Usage:
             self.cost_usd + other.cost_usd,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens - other.prompt_tokens,
+            self.cache_hit_tokens - other.cache_hit_tokens,
+            self.cache_miss_tokens - other.cache_miss_tokens,
+            self.completion_tokens - other.completion_tokens,
+            self.reasoning_tokens - other.reasoning_tokens,
+            self.requests - other.requests,
+            self.cost_usd - other.cost_usd,
+        )
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Delta:
     """A piece of a reply as it streams; several deltas of one network read come as one.
 
@@ -54,7 +67,7 @@ class Delta:
     call_characters: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retry:
     """The reply broke off and is asked for again: forget every `Delta` since the last one."""
 
@@ -63,14 +76,14 @@ class Retry:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProfileLearned:
     """The server takes requests of another shape than it was sent; *message* is for people."""
 
     message: Phrase
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawCall:
     """A call as the model wrote it; *is_cut* when the output limit cut it off.
 
@@ -86,7 +99,7 @@ class RawCall:
     extra: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Completion:
     """A whole reply, always the last item of a stream. *is_cut*: the output limit ended it.
 

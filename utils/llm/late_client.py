@@ -1,4 +1,4 @@
-"""A client that is made when it is first used: a prompt needs the name of its model alone."""
+"""A client that is made when it is first used: a prompt needs no more than what is known of it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from utils.api_client import ApiClient
+    from utils.llm.profiles.server_profile import ServerProfile
 
 
 class LateClient:
-    """The client that *make* returns at the first `get`. Several threads may use it at once."""
+    """The client that *make* returns at the first `get`. Several threads may use it at once.
 
-    def __init__(self, make: Callable[[], ApiClient]) -> None:
+    *find_profile* tells what is known of its server for a model, as the client would.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], ApiClient],
+        find_profile: Callable[[str], ServerProfile] | None = None,
+    ) -> None:
         self._make = make
+        self._find_profile = find_profile
         self._lock = threading.Lock()
         self.made: ApiClient | None = None
         """The client, None as long as nobody has asked for it."""
@@ -24,3 +33,9 @@ class LateClient:
             if self.made is None:
                 self.made = self._make()
             return self.made
+
+    def profile(self, model: str) -> ServerProfile:
+        """Return what is known of the server for *model*."""
+        if self._find_profile:
+            return self._find_profile(model)
+        return self.get().known_of(model)[0]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from utils.frozen import frozen
 
 _SATURDAY = 5
 _HOUR_SECONDS = 3600
 _DATE = re.compile(r"-20\d{6}$")
 
 
-class Price(NamedTuple):
+@frozen
+class Price:
     """US dollars for a million tokens off-peak: read from the cache, not read from it, and replied.
 
     *write* and *write_long* are for what goes into the cache, 0 where that costs no more than
@@ -90,7 +93,8 @@ DeepSeek's are from https://api-docs.deepseek.com/quick_start/pricing on 2026-10
 """
 
 
-class Tariff(NamedTuple):
+@frozen
+class Tariff:
     """The *price* of one model, and its dear hours; see `PriceList`."""
 
     price: Price
@@ -113,7 +117,7 @@ class Tariff(NamedTuple):
         return timestamp
 
 
-@dataclass(frozen=True)
+@frozen
 class PriceList:
     """Prices by model name, and when they are higher.
 
@@ -178,6 +182,11 @@ class PriceList:
     def _price(self, model: str) -> Price | None:
         """Return the price of *model*, that of the same name without a date at its end included."""
         return self.prices.get(model) or self.prices.get(_DATE.sub("", model))
+
+
+def plain_sum(money: float) -> str:
+    """Return *money* as people write it: no digit more than it has, never with an exponent."""
+    return f"{money:.8f}".rstrip("0").rstrip(".")
 
 
 def in_money(dollars: float, yuan: float) -> str:

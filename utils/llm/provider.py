@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from utils.frozen import frozen
 from utils.llm.account import Account
 
 ApiName = Literal["chat-completions", "anthropic"]
@@ -13,7 +14,7 @@ DEFAULT_PROVIDER = "deepseek"
 """Name of the default provider, where one has to be written."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@frozen(kw_only=True)
 class Provider:
     """One provider; *wants_key*: it answers nobody without one."""
 

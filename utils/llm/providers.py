@@ -57,12 +57,14 @@ class ModelClient:
         self._configured = self._providers = providers
         self._open_client = open_client
         self._clients: dict[str, ApiClient] = {}
+        self._replaced: list[ApiClient] = []
+        """Clients of servers that are asked no more; one may still finish a reply."""
         self._read_picture: ReadPicture = read_no_picture
         self._on_request: Callable[[bytes], None] = lambda _: None
 
     def warm(self) -> None:
         """Make ready what the first call needs; see `ApiClient.warm`."""
-        provider, _ = split_model_name(self.model, self._providers)
+        provider = self._provider
         if provider is None or provider.is_ready:
             self._current_client().warm()
 
@@ -80,12 +82,42 @@ class ModelClient:
         if self._news:
             news, self._news = self._news, None
             yield ProfileLearned(news)
-        provider, _ = split_model_name(self.model, self._providers)
+        provider = self._provider
         if provider and not provider.is_ready:
             raise missing_key(provider)
         yield from self._current_client().stream(
             messages, tools, think=think, stop=stop, reply_tokens=reply_tokens, effort=effort
         )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model of now can be asked: its server has a key, or wants none."""
+        provider = self._provider
+        return provider is None or provider.is_ready
+
+    @property
+    def usual_server(self) -> Provider | None:
+        """The default server; None for one of this start alone."""
+        return self._settings
+
+    @property
+    def _provider(self) -> Provider | None:
+        """The provider of the model of now; None for a server of this start alone."""
+        provider, _ = split_model_name(self.model, self._providers)
+        return provider or self._settings
+
+    def take_servers_of(self, other: ModelClient) -> None:
+        """Ask the servers of *other* from the next request on; a reply that comes in is finished.
+
+        The model stays, and so does a server that only the session knows.
+        """
+        added = {name: one for name, one in self._providers.items() if name not in self._configured}
+        self._replaced += self._made_clients()
+        self._default, self._open_client = other._default, other._open_client
+        self._settings, self._first_name = other._settings, other._first_name
+        self._configured = other._configured
+        self._providers = {**other._configured, **added}
+        self._clients = {}
 
     def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to; see `ApiClient`."""
@@ -102,7 +134,10 @@ class ModelClient:
     @property
     def profile(self) -> ServerProfile:
         """Known properties of the server, for the current model."""
-        return self._current_client().profile
+        provider, model = split_model_name(self.model, self._providers)
+        if provider is None:
+            return self._default.profile(model)
+        return self._client_of(provider, model).profile
 
     @property
     def tariff(self) -> Tariff | None:
@@ -212,7 +247,7 @@ class ModelClient:
 
     def close(self) -> None:
         """Close the connections that are kept open."""
-        for client in self._made_clients():
+        for client in (*self._replaced, *self._made_clients()):
             client.close()
 
     def _made_clients(self) -> Iterable[ApiClient]:

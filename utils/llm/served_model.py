@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from utils.frozen import frozen
 from utils.llm.account import Account
 from utils.llm.provider import Provider
 
@@ -21,7 +22,7 @@ _TWICE_V1 = re.compile(r"(?:/v1){2,}\Z")
 _CONNECT_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelChoice:
     """A model: its *name* at the server of the address *server*, "" for the usual one.
 

@@ -3,6 +3,8 @@
 - atomic_write      Writing files of our own so that a crash leaves the old or the new content,
                     never a half.
 - child             Running a small program of ours or of the system, with a limit of time.
+- confinement       Confinement of a process that takes a hostile file apart: the file may at most
+                    end it.
 - file_lock         Release of a lock that processes share by way of a file (`flock`).
 - installation      Where Onefold was put: a checkout, or a package that an installer keeps; and of
                     which commit.
@@ -25,10 +27,11 @@
 EXPORTS = {
     "atomic_write": ["sync_folder", "write_atomically"],
     "child": ["ChildResult", "OnCancel", "TimedOut", "run_program"],
+    "confinement": ["confine"],
     "file_lock": ["unlock_and_close"],
     "installation": ["commit_of", "is_installed", "platform_data_folder", "unpacked_archives"],
     "interrupts": ["raising_keyboard_interrupt", "stopping_on_signals", "wakeup_fd_released"],
-    "own_command": ["install_command", "own_command", "own_name"],
+    "own_command": ["install_command", "own_command", "own_name", "own_words"],
     "process_identity": ["is_running", "start_ticks"],
     "programs": ["search_path_outside", "system_program"],
     "rotated_lines": ["all_files", "LineFollower", "append_line"],

@@ -18,6 +18,14 @@ def own_command(*options: str) -> str:
     return shlex.join([*words, *options])
 
 
+def own_words() -> list[str]:
+    """Return the words that start Onefold as it was started, by the same Python."""
+    started = os.path.abspath(sys.argv[0])  # noqa: PTH100 - a link there must not be followed
+    if is_installed(_ROOT) and os.path.basename(started) == "__main__.py":  # noqa: PTH119
+        return [sys.executable, "-m", "onefold"]
+    return [sys.executable, started]
+
+
 def own_name() -> str:
     """Return what Onefold is called in the line that says how to use it."""
     return "onefold" if is_installed(_ROOT) else "python3 main.py"

@@ -21,8 +21,8 @@ def all_files(path: Path) -> Sequence[Path]:
 def append_line(path: Path, line: bytes, *, max_bytes: int = MAX_BYTES) -> None:
     """Append *line*, which has no line end, to *path*; readable by its owner only.
 
-    A process that is killed, or a full disk, leaves whole lines; if ever a part of one, the next
-    line still begins on a line of its own. Raises `OSError`; then nothing was appended.
+    A full disk leaves whole lines. A process that is killed as it writes may leave a part of one;
+    the next line begins on a line of its own. Raises `OSError`; then nothing was appended.
     """
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

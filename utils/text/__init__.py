@@ -26,6 +26,7 @@ EXPORTS = {
     "globs": ["glob_filter", "without_backtracking"],
     "keys": ["MIN_SECRET_LENGTH", "holds_key", "keys_in", "redact_keys", "redact_secret"],
     "line_diff": [
+        "WHOLE",
         "Difference",
         "LineChange",
         "differing",

@@ -9,13 +9,11 @@ from itertools import pairwise
 REDACTED = "…"
 MIN_SECRET_LENGTH = 8  # characters; a shorter value would be found by chance everywhere
 # What may be repeated is bounded: else a long word would be gone through once for each character.
-_KEY = re.compile(
+_KEY = (
     r"\b(?:(?:sk|pk|rk|gh[pousr]|github_pat|xox[abprs]|glpat|npm|hf|pypi|tvly)[-_][\w-]{12,}"
     r"|AKIA[0-9A-Z]{12,}|eyJ[\w-]{8,}\.[\w.-]+)"
 )
-_PASSWORD_IN_ADDRESS = re.compile(
-    r"(\b[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:)[^@\s/]{1,999}(?=@)", re.I
-)
+_ADDRESS_WITH_LOGIN = r"(\b[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:)[^@\s/]{1,999}(?=@)"
 _WORD = r"(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|credential)"
 _VALUE = r"""(?:"[^"\n]{4,999}"|'[^'\n]{4,999}'|["']?[^\s"',;)}\]]{6,999})"""
 _NAMED_VALUE = (
@@ -26,8 +24,8 @@ _OPTION = (
     r"|((?<![\w-])(?:-u|--user)[ \t]{1,9}[\w.@-]{1,99}:)\S{4,999}"
 )
 _BEARER = r"(\b(?:bearer|basic)\s+)[\w.~+/=-]{12,}"
-_BLOCK = re.compile(
-    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.S
+_BLOCK = (
+    r"(?s)-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)"
 )
 # Narrower than `_KEY`: what is published is held up for a key, so no plain name may look like one.
 _ISSUED_KEY = (
@@ -54,7 +52,8 @@ _SHOWN_LENGTH = 4  # characters of a key: whose it is, and nothing of what it op
 @cache
 def _named_values() -> tuple[re.Pattern[str], ...]:
     """Return what finds values by words before them: compiled once a text is to be redacted."""
-    return tuple(re.compile(pattern, re.I) for pattern in (_BEARER, _NAMED_VALUE, _OPTION))
+    patterns = (_ADDRESS_WITH_LOGIN, _BEARER, _NAMED_VALUE, _OPTION)
+    return tuple(re.compile(pattern, re.I) for pattern in patterns)
 
 
 def redact_secret(secret: str, text: str) -> str:
@@ -64,13 +63,15 @@ def redact_secret(secret: str, text: str) -> str:
 
 def holds_key(text: str) -> bool:
     """Return whether *text* has a key, or an address with a password, in it."""
-    return any(pattern.search(text) for pattern in (_KEY, _BLOCK, _PASSWORD_IN_ADDRESS))
+    return any(
+        re.search(pattern, text) for pattern in (_KEY, _BLOCK, rf"(?i){_ADDRESS_WITH_LOGIN}")
+    )
 
 
 def redact_keys(text: str) -> str:
     """Return *text* with “…” in place of all that looks like a key or a password."""
-    text = _KEY.sub(REDACTED, _BLOCK.sub(REDACTED, text))
-    for pattern in (_PASSWORD_IN_ADDRESS, *_named_values()):
+    text = re.sub(_KEY, REDACTED, re.sub(_BLOCK, REDACTED, text))
+    for pattern in _named_values():
         text = pattern.sub(lambda match: f"{next(filter(None, match.groups()))}{REDACTED}", text)
     return text
 

@@ -11,6 +11,8 @@ from utils.text.lines import with_count
 MOST_LINES = 20_000
 """Differing lines that are compared: the time for it grows with the square."""
 _CONTEXT = 3
+WHOLE = 1 << 40
+"""Lines of context for which a diff has all of the text."""
 
 
 class LineChange(NamedTuple):
@@ -100,22 +102,23 @@ class Difference(NamedTuple):
         return "\n".join([*parts[:lines], f"… {with_count(len(parts) - lines, 'more line')}"])
 
 
-def text_diff(before: str, after: str) -> Difference:
-    """Return what changed between two texts whose lines end in "\\n"."""
+def text_diff(before: str, after: str, context: int = _CONTEXT) -> Difference:
+    """Return what changed between two texts whose lines end in "\\n", with *context* lines that
+    did not before and behind it."""
     old, new = _diff_lines(before), _diff_lines(after)
     span = differing(old, new)
-    start = max(0, span.start - _CONTEXT)
-    old, new = old[start : span.end + _CONTEXT], new[start : span.new_end + _CONTEXT]
-    lines = [_offset_opcodes(line, start) for line in _unified(old, new)]
+    start = max(0, span.start - context)
+    old, new = old[start : span.end + context], new[start : span.new_end + context]
+    lines = [_offset_opcodes(line, start) for line in _unified(old, new, context)]
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
     return Difference("\n".join(lines), added, removed)
 
 
-def _unified(old: list[str], new: list[str]) -> list[str]:
+def _unified(old: list[str], new: list[str], context: int) -> list[str]:
     import difflib  # 9 ms: only when something changed
 
-    return list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT))[2:]
+    return list(difflib.unified_diff(old, new, lineterm="", n=context))[2:]
 
 
 def _diff_lines(text: str) -> list[str]:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_LONE_SURROGATE = re.compile(
-    r"[\ud800-\udc7f\udd00-\udfff]"
-)  # the others stand for bytes of a file name
+_SURROGATE = r"[\ud800-\udfff]"
+_LONE_SURROGATE = r"[\ud800-\udc7f\udd00-\udfff]"  # the others stand for bytes of a file name
 
 
 def with_count(count: int, noun: str) -> str:
@@ -52,12 +50,12 @@ def parse_number(word: str) -> int | None:
 
 def replace_surrogates(text: str) -> str:
     """Return *text* with U+FFFD in place of every surrogate, so that it can be encoded."""
-    return _SURROGATE.sub("\ufffd", text)
+    return re.sub(_SURROGATE, "\ufffd", text)
 
 
 def replace_lone_surrogates(text: str) -> str:
     """Return *text* with U+FFFD in place of each surrogate that stands for no byte."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    return re.sub(_LONE_SURROGATE, "\ufffd", text)
 
 
 def format_size(size: int) -> str:
@@ -72,7 +70,7 @@ def format_size(size: int) -> str:
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
 
 
-_WORD = re.compile(r"[A-Za-z0-9_]+|\w")
+_WORD = r"[A-Za-z0-9_]+|\w"
 
 
 def nearest_block(lines: Sequence[str], sought_lines: Sequence[str]) -> range | None:
@@ -81,7 +79,7 @@ def nearest_block(lines: Sequence[str], sought_lines: Sequence[str]) -> range | 
     Likeness is the share of words in common (a Chinese character counts as a word), so the time
     grows with the size of the text alone.
     """
-    wanted_words = set(_WORD.findall(" ".join(sought_lines)))
+    wanted_words = set(re.findall(_WORD, " ".join(sought_lines)))
     if not wanted_words or not lines:
         return None
     exact = {line.strip() for line in sought_lines if line.strip()}
@@ -98,5 +96,5 @@ def _weight(line: str, wanted_words: set[str], exact: set[str]) -> float:
     """Return how much *line* is like what is sought: 0 not at all, 2 a line of it."""
     if line.strip() in exact:
         return 2.0
-    words = _WORD.findall(line)
+    words = re.findall(_WORD, line)
     return sum(word in wanted_words for word in words) / len(words) if words else 0.0

@@ -7,5 +7,5 @@
 
 EXPORTS = {
     "clone": ["ProjectClone"],
-    "clone_history": ["copy_history"],
+    "clone_history": ["copy_contents", "copy_history"],
 }

@@ -69,7 +69,7 @@ def _copy_history(
     roots = [snapshots[number][1] for number in needed_snapshots] + [
         root for row in accepted for root in row
     ]
-    _copy_contents(objects, target, filter(None, map(root_from_json, roots)))
+    copy_contents(objects, target, filter(None, map(root_from_json, roots)))
     with target.database.writing() as connection:
         # Nothing in the clone is believed to be as it was when the origin was scanned.
         connection.executemany(
@@ -151,10 +151,16 @@ def _snapshots_of(undo: Row) -> set[int]:
     return {number for span in json.loads(undo[_SPANS]) for number in span}
 
 
-def _copy_contents(objects: ObjectStore, target: ObjectStore, roots: Iterable[Entry]) -> None:
+def copy_contents(objects: ObjectStore, target: ObjectStore, roots: Iterable[Entry]) -> None:
+    """Copy to *target* all that *roots* lead to and it has not, as far as it is whole; the locks
+    are the caller's.
+
+    Loose objects share their disk space.
+    """
     needed = sorted(reachable(objects, roots))
     for start in range(0, len(needed), _BATCH_SIZE):
-        keys = [key.hex() for key in needed[start : start + _BATCH_SIZE]]
+        batch = [key.hex() for key in needed[start : start + _BATCH_SIZE]]
+        keys = sorted(target.missing(batch))
         small = objects.read_compressed(keys)
         target.put_compressed((key.hex(), data) for key, data in small)
         for key in set(keys) - {key.hex() for key, _ in small}:

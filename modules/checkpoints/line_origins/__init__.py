@@ -1,5 +1,7 @@
 """Where the lines of a file come from: folded, when asked, from the states around every call.
 
+- after_kill    What others did in the folder after a kill, before anybody looked, and not the call
+                it ended.
 - call_edits    The edits of calls: exactly which lines of a text each left, where lines read the
                 same too.
 - file_states   The states of one file in their order, whatever it was called, and who made each.
@@ -13,3 +15,5 @@
                 each.
 - tracing       Tracing: the origins of a file's lines as it is on the disk now.
 """
+
+EXPORTS = {"after_kill": ["LaterChange", "others_after_kill"], "timeline": ["Timeline"]}

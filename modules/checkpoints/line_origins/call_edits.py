@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from types import NoneType
 from typing import Any, get_args
 
@@ -64,7 +65,8 @@ class CallEdits:
         arguments = self._arguments_of(origin) or {}
         if arguments.get("operation") not in get_args(EditOperation):
             return None
-        known = {name: arguments[name] for name in EditRequest._fields if name in arguments}
+        names = [one.name for one in fields(EditRequest)]
+        known = {name: arguments[name] for name in names if name in arguments}
         fits = all(isinstance(one, _TYPES[name]) for name, one in known.items())
         return EditRequest(**known) if fits else None
 

@@ -57,14 +57,16 @@ class FileStates:
                 continue
             names = {path}
             if later and later != state.snapshot:
-                path = self._path_before(path, state.snapshot, later, between)
+                path = self.path_before(path, state.snapshot, later, between)
             later = state.snapshot
             found += _of_file(between, names | {path})
             between.clear()
             found.append(FileState(state, path, self._digest_at(state.snapshot, path)))
         return [*found, *_of_file(between, {path})][::-1]
 
-    def _path_before(self, path: str, snapshot: int, later: int, between: Sequence[State]) -> str:
+    def path_before(
+        self, path: str, snapshot: int, later: int, between: Sequence[State] = ()
+    ) -> str:
         """Return what *path*, in the snapshot *later*, was called in the one before that.
 
         States *between* tell it of a file that was changed first and got its new name then.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modules.checkpoints.line_origins.origins import Origin
 from modules.checkpoints.store.writings import FORGOTTEN, PERSON, Writing, writing_of
+from modules.checkpoints.store.writings import OTHERS as BY_OTHERS
 from modules.storage.sqlite_recovery import with_recovery
 
 if TYPE_CHECKING:
@@ -70,6 +71,11 @@ class Timeline:
         self.states = _since_last_gap(builder.states(), created)
         self.last_writer = builder.writer
 
+    @property
+    def last_snapshot(self) -> int:
+        """The newest of the states that is a snapshot, 0 for none."""
+        return next((one.snapshot for one in reversed(self.states) if one.snapshot), 0)
+
     @with_recovery
     def _read(self) -> tuple[list[_Call], list[Sequence[Any]], dict[int, float]]:
         """Return the calls, the rows of the writings and when each snapshot was taken."""
@@ -131,12 +137,14 @@ class _Builder:
         yield from self._close()
         self._open = [call for call in self._open if call is self._calls[-1]]
 
-    def _close(self, before: int | None = None) -> Iterator[State]:
-        """End the calls that ended by the time of the snapshot *before*, or all that did."""
+    def _close(self, before: int | None = None, at: int | None = None) -> Iterator[State]:
+        """End the calls that ended by the time of the snapshot *before*, or *at* it, or all."""
         ended = [
             (call.after, call)
             for call in self._open
-            if call.after is not None and (before is None or call.after <= before)
+            if call.after is not None
+            and (before is None or call.after <= before)
+            and (at is None or call.after == at)
         ]
         for after, call in sorted(ended, key=lambda pair: pair[0]):
             self._open.remove(call)
@@ -151,6 +159,10 @@ class _Builder:
             yield State(0, person, one.path, one.after)
             return
         before, after = one.span
+        if one.kind == BY_OTHERS:  # *before* is no state that a later call could begin with
+            yield from self._close(at=before)
+            yield State(after, replace(OTHERS, when=one.created))
+            return
         if one.kind == "refusal":  # its call is forgotten with it
             yield State(one.source, self.writer)
         yield State(before, self.writer)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from modules.checkpoints.line_origins.after_kill import others_after_kill
 from modules.checkpoints.line_origins.call_edits import ArgumentsOf, CallEdits
 from modules.checkpoints.line_origins.file_states import FileState, FileStates
 from modules.checkpoints.line_origins.fold import Fold
 from modules.checkpoints.line_origins.origins import UNKNOWN, FileOrigins
-from modules.checkpoints.line_origins.timeline import State, Timeline
+from modules.checkpoints.line_origins.timeline import OTHERS, State, Timeline
 from modules.checkpoints.snapshot.entries import digest
 from modules.checkpoints.store.object_store import DamagedObject
+from modules.checkpoints.undo.background_ids import IN_BACKGROUND
 from modules.files.editing.text_file import NotText, TextFile
 
 if TYPE_CHECKING:
@@ -32,8 +34,25 @@ class Tracing:
         self._now = checkpoints.take().id
         self._first = next((one.snapshot for one in timeline.states if one.snapshot), 0)
         now = State(self._now, timeline.last_writer)
-        self._states = FileStates(checkpoints, [*timeline.states, now])
+        later = self._later_than_call(timeline)
+        self._states = FileStates(checkpoints, [*timeline.states, *later, now])
         self._texts: dict[str, tuple[tuple[str, ...], str]] = {}
+
+    def _later_than_call(self, timeline: Timeline) -> list[State]:
+        """Return what others did since a kill, where the call that it ended is the last writer."""
+        call, before = timeline.last_writer, timeline.last_snapshot
+        if call.writer != "call" or call.call_id.endswith(IN_BACKGROUND):
+            return []
+        found = others_after_kill(self._checkpoints, before, self._now) if before else []
+        return [
+            state
+            for one in found
+            if one.new.is_file
+            for state in (
+                State(0, call, one.path, one.old.content if one.old else ""),
+                State(0, OTHERS, one.path, one.new.content),
+            )
+        ]
 
     def trace(self, path: str, data: bytes | None = None) -> FileOrigins | None:
         """Return the origins of the lines of the file *path*, None where there never was one.

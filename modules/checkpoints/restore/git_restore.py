@@ -61,7 +61,7 @@ def restore_git(
         repository = _repository(root, old, new)
         found = changes_between(*_states(objects, old, new))
         changes = [change for change in found if not is_of_remote(change.name)]
-        _check_objects(root, changes)
+        _check_objects(root, repository, changes)
         apply_changes(repository, changes)
     except (StateMoved, ValueError) as error:
         inner = error.name if isinstance(error, StateMoved) else ""
@@ -136,17 +136,18 @@ def _state(objects: ObjectStore, repository: Entry, contents: Mapping[str, str])
     return GitState(contents, read)
 
 
-def _check_objects(root: Path, changes: Sequence[GitStateChange]) -> None:
-    """Raise `_ObjectGone` if a ref would name what is not there any more."""
+def _check_objects(root: Path, repository: Path, changes: Sequence[GitStateChange]) -> None:
+    """Raise `_ObjectGone` if a ref of *repository* would name what is not there any more."""
     places = {split_submodule(change.name)[0] for change in changes}
     for place in sorted(places):
         own = [change for change in changes if split_submodule(change.name)[0] == place]
-        _check_objects_in(root, place, sorted(set(_object_ids(own))))
+        submodule = repository / place if place else None
+        _check_objects_in(root, submodule, sorted(set(_object_ids(own))))
 
 
-def _check_objects_in(root: Path, place: str, ids: Sequence[bytes]) -> None:
+def _check_objects_in(root: Path, submodule: Path | None, ids: Sequence[bytes]) -> None:
     try:
-        git = isolated_repository(root / GIT / place) if place else isolated_git(root)
+        git = isolated_repository(submodule) if submodule else isolated_git(root)
         if not ids or git is None:
             return
         stdin = b"".join(one + b"\n" for one in ids)

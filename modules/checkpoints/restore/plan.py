@@ -42,6 +42,7 @@ from modules.checkpoints.snapshot.entries import (
     parent_of,
     same_content,
     same_entry,
+    same_except_mtime,
 )
 from modules.checkpoints.store.object_store import LOOSE_ABOVE, DamagedObject, ObjectStore
 from modules.files.own_code import OwnCode
@@ -151,7 +152,7 @@ class _Planner:
         elif same_entry(now, after):
             self._add_operation(path, now, before)
         elif before is None:
-            self._plan_removal(path, now)
+            self._plan_removal(path, after, now)
         elif now is None:
             self._plan_recreation(path, after, before)
         else:
@@ -194,9 +195,10 @@ class _Planner:
             self._passable.add(folder)
         return path
 
-    def _plan_removal(self, path: str, now: Entry | None) -> None:
-        if now is not None and now.is_folder:
-            self._add_operation(path, now, None)  # happens only if it is empty then
+    def _plan_removal(self, path: str, after: Entry | None, now: Entry | None) -> None:
+        is_folder_now = now is not None and now.is_folder  # it goes only if it is empty then
+        if is_folder_now or same_except_mtime(after, now):  # saved again, with nothing of its own
+            self._add_operation(path, now, None)
         else:
             self._skip(path, phrase("kept: changed since"))
 

@@ -60,7 +60,7 @@ EXPORTS = {
         "same_entry",
         "same_except_mtime",
     ],
-    "linked_repository": ["scan_linked"],
+    "linked_repository": ["inner_repository", "scan_linked"],
     "metadata": ["HAS_XATTRS", "set_owner", "set_xattrs"],
     "scanner": ["Scanner"],
 }

@@ -178,6 +178,8 @@ class TreeDiff:
             self.git = old, new
         if path == LINKED_GIT:
             return {}, {}  # it is no path in the project
+        if path == GIT and old and new and old.git_state and new.git_state:
+            return {}, {}  # which folder it is does not count: one that went is made anew
         if not same_entry(old, new):
             self.pairs[path] = (old, new)
         elif old and new and is_relinked(old, new):

@@ -1,16 +1,18 @@
-"""Scan of the repository that a linked work tree shares: the state in it that is the tree's own."""
+"""Repositories that a `.git` file names: the state in a shared one that is the work tree's own."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modules.checkpoints.snapshot.entries import GIT, LINKED_GIT, Entry, join
 from modules.checkpoints.snapshot.scanner import Scanner
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
+from utils.i18n import UserError
 
 if TYPE_CHECKING:
     from modules.files.git.linked_tree import LinkedTree
@@ -47,6 +49,20 @@ def scan_linked(
         os.close(repository)
     entry = Entry(stat.S_IFDIR, 0, 0, 0, status.st_ino, status.st_dev, state.content, "git")
     return entry, [(join(GIT, name), reason) for name, reason in scanner.not_stored]
+
+
+def inner_repository(project: Path) -> tuple[int, int] | None:
+    """Return the device and inode of the repository in *project* that its `.git` file names."""
+    if not (project / GIT).is_file():
+        return None
+    from modules.files.git.git_guard import find_git_folders  # for such projects only
+
+    with suppress(OSError, UserError):
+        found = find_git_folders(project)
+        if found and project.resolve() in found.common_dir.parents:
+            status = found.common_dir.stat()
+            return status.st_dev, status.st_ino
+    return None
 
 
 def _state_in(objects: ObjectStore, root: Entry | None) -> Entry | None:

@@ -84,6 +84,8 @@ class Scanner:
     excluded: frozenset[tuple[int, int]]
     own_code: OwnCode = field(default_factory=OwnCode)
     repository: Entry | None = None
+    inner_git: tuple[int, int] | None = None
+    """The folder inside that the project's `.git` file names; what is in it is git's."""
     tree: LinkedTree | None = None
     """Where *root_fd* is such a repository: the work tree, of whose state alone it is a scan."""
     not_stored: list[tuple[str, str]] = field(default_factory=list)
@@ -205,6 +207,8 @@ class Scanner:
             reason = "ours"
         elif path.rpartition("/")[2] == GIT and not stat.S_ISREG(status.st_mode):
             reason = "git"  # such a file only says where git's data is
+        elif self.inner_git and (status.st_dev, status.st_ino) == self.inner_git:
+            reason = "git"
         else:
             return None
         kind = stat.S_IFMT(status.st_mode)

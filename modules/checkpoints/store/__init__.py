@@ -4,6 +4,8 @@
 - compression     Compression of stored contents, where it pays; a byte before each says whether it
                   is.
 - gc              Garbage collection: removing old snapshots and the contents that only they need.
+- heartbeat       The heartbeat of calls: tells after a kill until when they may have changed
+                  files.
 - index           Index of the store: snapshots, undos under way, and the record of each call and
                   each undo.
 - loose_objects   Loose objects: large contents, each a compressed file of its own, named by its
@@ -26,6 +28,7 @@ EXPORTS = {
     "batch_writer": ["BATCH_SIZE", "BatchWriter"],
     "compression": ["UnreadableObject"],
     "gc": ["collect", "reachable"],
+    "heartbeat": ["Heartbeat"],
     "index": [
         "CallRecord",
         "CheckpointIndex",
@@ -45,5 +48,5 @@ EXPORTS = {
         "is_json_spans",
         "root_from_json",
     ],
-    "writings": ["FORGOTTEN", "PERSON", "Writing", "add_file", "add_span", "writing_of"],
+    "writings": ["FORGOTTEN", "OTHERS", "PERSON", "Writing", "add_file", "add_span", "writing_of"],
 }

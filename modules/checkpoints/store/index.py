@@ -19,7 +19,7 @@ from modules.checkpoints.store.store_recovery import (
     list_from_json,
     root_from_json,
 )
-from modules.checkpoints.store.writings import add_span
+from modules.checkpoints.store.writings import OTHERS, add_span
 from modules.checkpoints.undo.background_ids import BETWEEN_TURNS, IN_BACKGROUND
 from modules.checkpoints.undo.journal import OperationPart, Span, UndoOperation
 from modules.storage.sqlite_recovery import with_recovery
@@ -33,6 +33,7 @@ _REFRESH_AFTER = 3600.0  # seconds after which a snapshot that is seen again is 
 _CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FROM call NOT INDEXED"
 """Without the index, which may be broken where the rows are not; they are few."""
 
+_END_CALL = "UPDATE call SET after=?, visible=? WHERE id=?"
 _MARK_NOT_UNDONE = "UPDATE call SET is_undone=0 WHERE id=?"
 _JOURNAL = "INSERT OR REPLACE INTO journal(id, before, plan, operation) VALUES (?, ?, ?, ?)"
 
@@ -230,7 +231,7 @@ class CheckpointIndex:
         if span is not None:
             done = operation.after_part(span, is_refused=is_refused)
         with self._database.writing() as connection:
-            if span is not None:
+            if span is not None and operation.kind != "taking":  # what a call does is its own
                 add_span(connection, operation.kind, operation.session, span, part.before)
             done = _write_record(connection, done, part, is_refused=is_refused)
             if done.is_open:
@@ -248,7 +249,20 @@ class CheckpointIndex:
         )  # fmt: skip
 
     def end_call(self, number: int, after: int, visible_changes: int) -> None:
-        self._write("UPDATE call SET after=?, visible=? WHERE id=?", after, visible_changes, number)
+        self._write(_END_CALL, after, visible_changes, number)
+
+    @with_recovery
+    def end_killed_calls(self, ends: Sequence[tuple[int, int]], after: int, now: int) -> None:
+        """End calls at once with the snapshot *after*: each its number and count of changes.
+
+        What others made of that since, up to the snapshot *now*, is noted with it.
+        """
+        with self._database.writing() as connection:
+            connection.executemany(
+                _END_CALL, [(after, visible, number) for number, visible in ends]
+            )
+            if after != now:
+                add_span(connection, OTHERS, "", (after, now), 0)
 
     def drop_call(self, number: int) -> None:
         self._write("DELETE FROM call WHERE id=?", number)
@@ -264,6 +278,11 @@ class CheckpointIndex:
 
     def calls(self, session: str) -> list[CallRecord]:
         rows = self._rows(_CALLS + " WHERE session=? ORDER BY id", session)
+        return [CallRecord(*row) for row in rows if _is_call_row(row)]
+
+    def unended_calls_of_others(self, session: str) -> list[CallRecord]:
+        """Return the calls of all but *session* that never ended, or not yet."""
+        rows = self._rows(_CALLS + " WHERE after IS NULL AND session!=? ORDER BY id", session)
         return [CallRecord(*row) for row in rows if _is_call_row(row)]
 
     def newest_calls(self, limit: int) -> list[tuple[str, CallRecord]]:

@@ -45,6 +45,13 @@ class ProjectLock:
             lock = _locks.get(self._path)
             return lock is not None and self in lock.sessions
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether this session is at work, and no other one, here or elsewhere."""
+        with _guard:
+            lock = _locks.get(self._path)
+            return lock is not None and [*lock.sessions] == [self]
+
     def acquire(self, session: str) -> None:
         """Take the lock, or join those who have it. Raises `UserError` that says who has it."""
         with _guard:

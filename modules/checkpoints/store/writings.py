@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 PERSON = "person"
-"""The kind of what the person wrote; the others are those of `UndoOperation`."""
+"""The kind of what the person wrote; of other spans the kinds are those of `UndoOperation`."""
+OTHERS = "others"
+"""The kind of what others wrote after a kill, before anybody ended the call in the store too."""
 FORGOTTEN = "forgotten"
 """The kind of the row that says of which call, and all before it, nothing may be told."""
 

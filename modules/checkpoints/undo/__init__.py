@@ -6,6 +6,8 @@
                   they were.
 - journal         An undo, a redo or a rewind as a whole: what is done of it, and what is still to
                   be done.
+- killed_calls    The end of calls that a kill cut short: with what they did, not with what
+                  others did since.
 - model_messages  Messages to the model, of one line, about what the person took back.
 - recorder        Recorder of what each call does to the folder, by snapshots before and after it.
 - selector        Selector of what `/undo` and `/redo` apply to: the last turn or call, or one by
@@ -21,6 +23,6 @@
 
 EXPORTS = {
     "background_ids": ["BETWEEN_TURNS", "IN_BACKGROUND"],
-    "journal": ["OperationPart", "Span", "UndoOperation"],
+    "journal": ["Kind", "OperationPart", "Span", "UndoOperation"],
     "undo_results": ["FinishedOperation", "UndoResult"],
 }

@@ -18,9 +18,12 @@ from utils.text.codec import from_plain, to_plain
 Span = tuple[int, int]
 """The numbers of the snapshots before and after something."""
 
-Kind = Literal["nothing", "undo", "rewind", "refusal", "redo", "again"]
-"""What is written down: "nothing"; an undo, a rewind, or an undo of what the person refused, each
-as a record of its own; that such a record was taken back; that calls were brought again."""
+Kind = Literal[
+    "nothing", "taking", "taking with commits", "undo", "rewind", "refusal", "redo", "again"
+]
+"""What is written down: "nothing", also for the "taking" of what was changed in a clone, with or
+without what git keeps; an undo, a rewind, or an undo of what the person refused, each as a record
+of its own; that such a record was taken back; that calls were brought again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,11 @@ from utils.waiting import Stop
 if TYPE_CHECKING:
     from modules.checkpoints.checkpoints import Checkpoints
     from modules.checkpoints.restore.operations import Skipped
+    from modules.checkpoints.store.heartbeat import Heartbeat
     from modules.checkpoints.store.index import CallRecord, CheckpointIndex, Snapshot
     from modules.checkpoints.undo.held_files import HeldFiles
     from modules.checkpoints.undo.undo import Undoer
-    from modules.checkpoints.undo.undo_results import FinishedOperation, UndoOutcome
+    from modules.checkpoints.undo.undo_results import FinishedOperation, UndoOutcome, UndoResult
 
 _WHOLE_DISK = phrase("off: the project is the whole disk, so changes cannot be undone")
 _MAX_PATH_SHOWN = 200  # characters of a path in a question
@@ -94,6 +95,16 @@ class CallRecorder(
 
         return Undoer(self._checkpoints)
 
+    @cached_property
+    def _heartbeat(self) -> Heartbeat:
+        from modules.checkpoints.store.heartbeat import Heartbeat  # for calls that change files
+
+        return Heartbeat(self._checkpoints.alive_path)
+
+    def limit(self, *, file_cap: int, total_cap: int, keep_days: float) -> None:
+        """Have these limits of what is kept hold from now on, as `Checkpoints.limit` says."""
+        self._late_checkpoints.limit(file_cap=file_cap, total_cap=total_cap, keep_days=keep_days)
+
     def watch_background(self, running: Callable[[], Text]) -> None:
         """Record apart what changes between calls while *running* names who works there.
 
@@ -123,9 +134,13 @@ class CallRecorder(
         if self._held_files:
             self._held_files.close()
         if checkpoints := self._late_checkpoints.if_made:
+            if "_heartbeat" in vars(self):  # made by the first call
+                self._heartbeat.close()
             checkpoints.close()
 
     def on_turn_end(self) -> None:
+        if "_heartbeat" in vars(self):
+            self._heartbeat.rest()
         self._release_files()
         try:
             if snapshot := self._end_background():
@@ -150,24 +165,28 @@ class CallRecorder(
             self._warnings.append(problem.message)
 
     def before_call(self, call_id: str, turn: int) -> None:
+        self._is_recovered &= self._checkpoints.project_lock.is_held  # a kill may have come between
         self._checkpoints.project_lock.acquire(self.session)
         self._finish_interrupted()
-        self._end_background()
         begins_task, self._last_turn = turn != self._last_turn, turn
         try:
-            snapshot = self._checkpoints.begin_call(self.session, turn, call_id)
+            snapshot = self._checkpoints.begin_call(
+                self.session, turn, call_id, self._end_background
+            )
         except UserError as problem:
             self._snapshot_error = problem.message
             raise
         self._snapshot_error = None
         self._warn_not_stored(snapshot)
         self._hold_files(snapshot, begins_task=begins_task)
+        self._heartbeat.begin()
         self._running.add(call_id)
 
     def after_call(self, call_id: str, turn: int) -> None:
         if call_id not in self._running:
             return
         self._running.remove(call_id)
+        self._heartbeat.end()
         self._is_recovered = False  # until the end of the call is written down
         snapshot = self._checkpoints.take()
         self._warn_not_stored(snapshot)
@@ -185,6 +204,7 @@ class CallRecorder(
         `UserError` where somebody else is at work on the folder.
         """
         with self._checkpoints.project_lock.exclusive(self.session):
+            self._is_recovered = False  # as before the first call of a turn
             turn = begin_turn()
             call_id = f"{name}{turn}"
             self.before_call(call_id, turn)
@@ -217,14 +237,17 @@ class CallRecorder(
             self._background_call = call_id
             self._running.add(call_id)
 
-    def _end_background(self) -> Snapshot | None:
-        """End that record, if there is one, with the snapshot that is returned."""
+    def _end_background(self, snapshot: Snapshot | None = None) -> Snapshot | None:
+        """End that record, if there is one, with *snapshot* or a new one, which is returned.
+
+        What begins then has to begin with the same: what is done between two is in no record.
+        """
         if not (call_id := self._background_call):
             return None
         self._background_call = ""
         self._running.discard(call_id)
         self._is_recovered = False  # until it is written down
-        snapshot = self._checkpoints.take()
+        snapshot = snapshot or self._checkpoints.take()
         if call := self._index.call(self.session, call_id):
             self._close_call(call, snapshot)
         self._is_recovered = True
@@ -244,8 +267,10 @@ class CallRecorder(
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Have the project for ourselves, to take back what was done. Raises `UserError`."""
-        with self._checkpoints.project_lock.exclusive(self.session), self._background_apart():
-            yield
+        with self._checkpoints.project_lock.exclusive(self.session):
+            self._is_recovered &= not self._checkpoints.project_lock.is_alone
+            with self._background_apart():
+                yield
 
     def changes_of(self, call_id: str) -> Sequence[Change]:
         """Return what the call did to the folder, by whatever means; empty while it runs."""
@@ -378,6 +403,41 @@ class CallRecorder(
         snapshot = later_calls[0].before if later_calls else self._checkpoints.take().id
         return self._checkpoints.clone(snapshot, target)
 
+    def clone_now(self, targets: Sequence[Path]) -> Sequence[Skipped]:
+        """Make each of *targets* a clone of the project as it is now, all of the same moment.
+
+        Returns what could not be copied. Raises `UserError`, as where somebody is at work on it.
+        """
+        self._finish_interrupted()
+        with self.exclusive():
+            snapshot = self._checkpoints.take().id
+            skipped = [self._checkpoints.clone(snapshot, target) for target in targets]
+        return skipped[0] if skipped else ()
+
+    def take_from(
+        self, clone: Checkpoints, before: int, after: int, *, with_commits: bool = False
+    ) -> UndoResult:
+        """Do here what changed between two snapshots of *clone*; see `Checkpoints.take_from`."""
+        self._is_recovered = False
+        result = self._checkpoints.take_from(clone, before, after, with_commits=with_commits)
+        self._is_recovered = True
+        return result
+
+    def changes_since(self, clone: Checkpoints, snapshot: int) -> Sequence[Change]:
+        """Return what differs here from a snapshot of *clone*, once what a kill interrupted is
+        finished. Raises `UserError`."""
+        with self._checkpoints.project_lock.exclusive(self.session):
+            self._finish_interrupted()
+            return self._checkpoints.changes_since(clone, snapshot)
+
+    def snapshot_now(self) -> int:
+        """Return the number of a snapshot of the folder as it is now. Raises `UserError`."""
+        return self._checkpoints.take().id
+
+    def changes_between(self, before: int, after: int) -> Sequence[Change]:
+        """Return what changed between two snapshots. Raises `UserError`."""
+        return self._checkpoints.diff(before, after)
+
     def refuse_whole_disk(self) -> None:
         """Raise `UserError` where nothing is held that could be taken back, shown or copied."""
         if self._project.is_whole_disk:
@@ -428,13 +488,37 @@ class CallRecorder(
             outcomes.append(UndoOutcome(done, self._finish_state(done)))
         for _ in [*interrupted, *outcomes]:
             self._warnings.append(phrase("An interrupted undo has been completed."))
-        unended = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
-        if unended:
-            snapshot = self._remove_leftovers(unended[0].before)
-            for call in unended:
-                self._close_call(call, snapshot)
+        if unended := self._unended_calls():
+            from modules.checkpoints.undo.killed_calls import end_killed_calls
+
+            now = self._remove_leftovers(unended[0].before)
+            self._warn_of_others(end_killed_calls(self._checkpoints, unended, now))
         self._is_recovered = True
         return outcomes
+
+    def _unended_calls(self) -> list[CallRecord]:
+        """Return the calls that a kill ended: of this session and, with nobody else at work here,
+        of the others too, lest what is done from now on count as theirs.
+        """
+        unended = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
+        lock = self._checkpoints.project_lock
+        others = self._index.unended_calls_of_others(self.session) if lock.is_alone else []
+        if lock.is_alone:  # still: else one of them may be of who has begun meanwhile
+            unended += [call for call in others if not call.background]
+        return sorted(unended, key=lambda call: call.id)
+
+    def _warn_of_others(self, paths: Sequence[str]) -> None:
+        """Say what others changed after a kill: nobody could see it otherwise."""
+        if paths:
+            more = len(paths) - 1
+            self._warnings.append(
+                phrase(
+                    "Changed after the last call was cut short, so undo leaves it alone: "
+                    "{path}{more}",
+                    path=cut_middle(visible(paths[0]), _MAX_PATH_SHOWN),
+                    more=phrase(" and {n} more", n=more) if more else "",
+                )
+            )
 
     def _run_operation(self, run: Callable[[], FinishedOperation]) -> UndoOutcome:
         """Run an operation to the end; what fails of it is finished by the next recovery."""

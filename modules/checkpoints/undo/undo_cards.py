@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from core.cards import Card, Change, DiffCard, TableCard, TextCard
 from modules.files.editing.text_file import NotText, TextFile
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
-from utils.text.line_diff import text_diff
+from utils.text.line_diff import WHOLE, text_diff
 
 if TYPE_CHECKING:
     from modules.checkpoints.checkpoints import Checkpoints
@@ -37,8 +37,13 @@ _UNDO_VERBS = {
 _GIT_STATE = phrase("its state: branches, HEAD, index, stash or an operation in progress")
 
 
-def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change) -> DiffCard:
-    """Return what *change*, one of `Checkpoints.diff`, did to a file, as a diff of its text."""
+def diff_card(
+    checkpoints: Checkpoints, before: int, after: int, change: Change, *, is_whole: bool = False
+) -> DiffCard:
+    """Return what *change*, one of `Checkpoints.diff`, did to a file, as a diff of its text.
+
+    One that *is_whole* has the lines that did not change as well.
+    """
     # Both are loaded with *checkpoints*.
     from modules.checkpoints.snapshot.entries import GIT
     from modules.checkpoints.store.object_store import DamagedObject
@@ -59,7 +64,7 @@ def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change)
         )
     if old == new and change.kind == "modified":
         return DiffCard(shown, "", 0, 0, phrase("only its mode, time or attributes changed"))
-    found = text_diff(old, new)
+    found = text_diff(old, new, WHOLE) if is_whole else text_diff(old, new)
     return DiffCard(shown, found.diff, found.added, found.removed, _rename_note(change))
 
 
@@ -93,6 +98,14 @@ def changes_card(
     return TableCard(title, _capped(rows, len(changes)))
 
 
+def _earlier_beside(path: str) -> Phrase:
+    return phrase("your version is kept; the earlier one is {path}", path=path)
+
+
+def _racer_beside(path: str) -> Phrase:
+    return phrase("your version is kept; the racer's is {path}", path=path)
+
+
 def undone_card(
     results: Sequence[UndoResult], title: Phrase, state_changes: Sequence[Phrase] = ()
 ) -> TableCard:
@@ -115,6 +128,11 @@ def redone_card(
 ) -> TableCard:
     """Return the same of what brought changes again."""
     return _done_card(results, title, _REDO_VERBS, state_changes)
+
+
+def taken_card(result: UndoResult, title: Phrase) -> TableCard:
+    """Return what came from a clone, what did not, and where two versions stand side by side."""
+    return _done_card([result], title, _REDO_VERBS, (), _racer_beside)
 
 
 def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
@@ -143,6 +161,7 @@ def _done_card(
     title: Phrase,
     verbs: dict[str, Phrase],
     state_changes: Sequence[Phrase],
+    beside: Callable[[str], Phrase] = _earlier_beside,
 ) -> TableCard:
     rows: list[tuple[Text, ...]] = []
     for result in results:
@@ -152,9 +171,7 @@ def _done_card(
     rows = list(_capped(rows[:_MAX_ROWS], len(rows)))
     for result in results:
         for conflict in result.conflicts:
-            explanation = phrase(
-                "your version is kept; the earlier one is {path}", path=visible(conflict.beside)
-            )
+            explanation = beside(visible(conflict.beside))
             rows.append((phrase("both kept"), visible(conflict.path), explanation))
         rows += [
             (_skipped_label(skipped), visible(skipped.path), skipped.why)

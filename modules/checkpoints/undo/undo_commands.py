@@ -220,18 +220,20 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             self._checkpoints, before, after, phrase("Changes {since}", since=since)
         )
 
-    def diffs(self, argument: str) -> Sequence[DiffCard]:
+    def diffs(self, argument: str, *, is_whole: bool = False) -> Sequence[DiffCard]:
         """Return the diff of each file that `/diff` with *argument* tells of; raises as it does.
 
-        What nobody may see is still in them.
+        What nobody may see is still in them; where *is_whole*, so are the lines between the hunks.
         """
         turn, path = _turn_and_path(argument)
         if (found := self._snapshots_since(turn)) is None:
             return ()
         if path:
-            return [self._file_diff(*found, self._project.normalize(path))]
+            return [self._file_diff(*found, self._project.normalize(path), is_whole=is_whole)]
         changes = self._checkpoints.diff(*found)
-        return [diff_card(self._checkpoints, *found, change) for change in changes]
+        return [
+            diff_card(self._checkpoints, *found, change, is_whole=is_whole) for change in changes
+        ]
 
     def _snapshots_since(self, turn: int) -> tuple[int, int] | None:
         """Return the snapshots before *turn*, 0 for the session, and of now; None for no change."""
@@ -429,10 +431,10 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             raise UserError(phrase("No turn {turn} to go back to.", turn=turn))
         return turn, scope
 
-    def _file_diff(self, before: int, after: int, path: str) -> DiffCard:
+    def _file_diff(self, before: int, after: int, path: str, *, is_whole: bool = False) -> DiffCard:
         for change in self._checkpoints.diff(before, after):
             if path in (change.path, change.new_path):
-                return diff_card(self._checkpoints, before, after, change)
+                return diff_card(self._checkpoints, before, after, change, is_whole=is_whole)
         raise UserError(phrase("{path} has not changed since then.", path=visible(path)))
 
 

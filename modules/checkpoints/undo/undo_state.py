@@ -7,12 +7,13 @@ with its new value, before its answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from core.conversation.history import History
 from core.conversation.messages import Assistant, StateRecord, ToolResult, User
 from core.feature import SessionHandle
 from core.tool_spec import ToolSpec
+from utils.frozen import frozen
 from utils.i18n import Phrase
 
 _UNDONE = "beside_undone"
@@ -21,7 +22,8 @@ _REDONE = "beside_redone"
 """The `StateRecord` that takes back the newest one of the key that is its value."""
 
 
-class StateChange(NamedTuple):
+@frozen
+class StateChange:
     """Change of the state *name* by a call; *position* is that of its answer in the history."""
 
     turn: int

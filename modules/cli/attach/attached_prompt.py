@@ -16,6 +16,7 @@ from modules.cli.input.keyboard import TypedAhead
 from modules.cli.input.line_completion import LineCompleter
 from modules.cli.input.prompt import Prompt
 from modules.cli.input.status_line import status_line
+from modules.cli.screen_settings import ScreenSettings
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, UserError
 from utils.text.clean import clean
@@ -35,7 +36,7 @@ class AttachedPrompt(Prompt):
         typed_ahead: TypedAhead,
         state: Callable[[], Packet],
         *,
-        has_vim_keys: bool = False,
+        settings: ScreenSettings | None = None,
     ) -> None:
         commands = {
             declared["name"]: _command(declared, link, state)
@@ -51,7 +52,7 @@ class AttachedPrompt(Prompt):
             InMemoryHistory(),
             typed_ahead=typed_ahead,
             next_mode=lambda: self._go_round(link, state()["session"]),
-            has_vim_keys=has_vim_keys,
+            settings=settings or ScreenSettings(),
         )
         self.draft = ""
         self._was_interrupted = False

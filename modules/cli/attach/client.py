@@ -22,16 +22,17 @@ from modules.cli.attach.listener import EventListener
 from modules.cli.attach.packet_reader import last_turn
 from modules.cli.attach.remote_approvals import RemoteApprover, RemoteQuestions
 from modules.cli.attach.remote_checks import RemoteChecks
-from modules.cli.attach.remote_choice import chosen_line
+from modules.cli.attach.remote_choice import chosen_line, theme_of
 from modules.cli.attach.sent_messages import send_message
 from modules.cli.attach.server_sessions import create_session, find_session, sessions_of
 from modules.cli.attach.unsent import Unsent
 from modules.cli.input.keyboard import TypedAhead, no_echo
 from modules.cli.input.startup_questions import is_interactive
 from modules.cli.input.typeahead import TypeAheadListener
-from modules.cli.render.call_titles import CallTitles
+from modules.cli.render.cards.call_titles import CallTitles
 from modules.cli.render.screen import CliScreen
 from modules.cli.render.theme import make_console
+from modules.cli.screen_settings import ScreenSettings
 from modules.translator import Translator
 from utils.i18n import UserError, phrase
 from utils.system.interrupts import stopping_on_signals
@@ -51,7 +52,7 @@ def attach(
     translator: Translator,
     *,
     session: str | None = None,
-    has_vim_keys: bool = False,
+    settings: ScreenSettings | None = None,
 ) -> int:
     """Join a session of the server on *port*; return the exit code. Raises `UserError`.
 
@@ -59,7 +60,7 @@ def attach(
     """
     link = ServerLink(data / f"server-{port}.json", port)
     found = find_session(link, session or "")
-    client = AttachClient(link, found, translator, has_vim_keys=has_vim_keys)
+    client = AttachClient(link, found, translator, settings=settings)
     try:
         return client.run()
     except KeyboardInterrupt:
@@ -77,9 +78,10 @@ class AttachClient:
         session: str,
         translator: Translator,
         *,
-        has_vim_keys: bool = False,
+        settings: ScreenSettings | None = None,
     ) -> None:
         self._link = link
+        self._settings = settings = settings or ScreenSettings()
         self._translator = translator
         self._is_lost_told = False
         self._questions = RemoteQuestions()
@@ -97,16 +99,18 @@ class AttachClient:
             approver = RemoteApprover(answered, translator, typed_ahead, self._stop)
             self._prompt = AttachedPrompt(
                 *(link, translator, typed_ahead, lambda: self._session.state),
-                has_vim_keys=has_vim_keys,
+                settings=settings,
             )
         self._screen = CliScreen(
-            make_console(),
+            make_console(colors=settings.colors),
             translator,
             _titles(link),
             approver=approver,
             is_practice=lambda: self._session.state["practice"],
             yuan=lambda: self._session.state.get("yuan", 0.0),
+            settings=settings,
         )
+        typed_ahead.keys = lambda: settings.typed_keys
         typed_ahead.leave_screen, typed_ahead.show_all = (
             self._screen.without_live_lines,
             self._screen.show_all,
@@ -148,7 +152,9 @@ class AttachClient:
             return
         try:
             if name != name_of(Commands.resume):
-                line = chosen_line(self._link, self._session, self._translator, text)
+                line = chosen_line(
+                    *(self._link, self._session, self._translator, self._settings.colors), text
+                )
             elif argument.strip():
                 line = f"{name} {self._choice.id_of(argument.strip())}"
             else:
@@ -362,17 +368,19 @@ class AttachClient:
         if not self._session.on_shown(packet) and packet["type"] == TurnStarted.__name__:
             self._screen.say(f"› {clean(packet['text'])}", "bold")
         event = to_event(packet)
+        if isinstance(event, CommandAnswered) and event.effect == "theme":
+            self._settings.colors.theme = theme_of(self._link)
         if isinstance(event, ApprovalAsked):
             self._questions.ask(event, self._screen, self._reply)
         else:
             self._screen.show(event)
 
-    def _reply(self, call_id: str, reply: Reply) -> bool:
+    def _reply(self, question: ApprovalAsked, reply: Reply) -> bool:
         """Send *reply*; return whether the question is over, for whatever reason."""
+        key = {"key": question.key} if question.key else {}  # an older server gives none
+        said = {"call_id": question.call_id, **key, **to_plain(reply)}
         try:
-            response = self._link.request(
-                "POST", self._session.address("confirm"), call_id=call_id, **to_plain(reply)
-            )
+            response = self._link.request("POST", self._session.address("confirm"), **said)
         except UserError as error:
             self._screen.say(error.message, "red")
             return False

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode, urlsplit
 
-from core.events import Event
+from core.events import Event, HelperEvent, HelperStep
 from utils.i18n import Phrase, UserError, phrase
 from utils.system.sockets import shut_down
 from utils.text.codec import from_plain
@@ -128,7 +128,12 @@ def _read_events(response: HTTPResponse) -> Iterator[tuple[str, Packet]]:
 
 
 def to_event(packet: Packet) -> Event:
-    """Return the event that *packet* tells of."""
+    """Return the event that *packet* tells of, with the one in it."""
+    if packet["type"] == HelperEvent.__name__:
+        step = to_event(packet["event"])
+        if not isinstance(step, HelperStep):
+            raise ValueError(f"no helper tells of a {packet['event']['type']}")
+        return HelperEvent(packet["parent"], step)
     event: Event = from_plain(_EVENTS[packet["type"]], packet)
     return event
 

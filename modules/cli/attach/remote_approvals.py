@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from core.events import ApprovalAsked, Reply
@@ -24,38 +24,44 @@ class RemoteQuestions:
         self.answered = Stop()
         """Set when what is asked here was answered, or nobody asks it any more."""
         self._state: Packet = {"running": False, "asked": []}
-        self._open_call_id = ""
-        self._known_call_ids: set[str] = set()
+        self._open_key = ""
+        self._known_keys: set[str] = set()
 
     def update(self, state: Packet) -> None:
         """Take note of what is true of the session now; from any thread."""
         self._state = state
-        self._known_call_ids.update(state["asked"])
-        if self._is_closed(self._open_call_id):
+        self._known_keys.update(_asked_in(state))
+        if self._is_closed(self._open_key):
             self.answered.set()
 
     def on_server_restart(self) -> None:
         """Take note that there is another server, which asks again what is still open."""
-        self._known_call_ids.clear()
+        self._known_keys.clear()
         self.answered.set()
 
     def ask(
-        self, event: ApprovalAsked, screen: CliScreen, send: Callable[[str, Reply], bool]
+        self, event: ApprovalAsked, screen: CliScreen, send: Callable[[ApprovalAsked, Reply], bool]
     ) -> None:
         """Ask on *screen*; *send* hands in a reply and returns whether the question is over."""
         self.answered.clear()
-        self._open_call_id = event.call_id
-        if self._is_closed(event.call_id):
+        self._open_key = event.key or event.call_id
+        if self._is_closed(self._open_key):
             self.answered.set()
         while (reply := screen.show(event)) is not None:
-            if send(event.call_id, reply):
+            if send(event, reply):
                 break
-        self._open_call_id = ""
+        self._open_key = ""
 
-    def _is_closed(self, call_id: str) -> bool:
+    def _is_closed(self, key: str) -> bool:
         """Return whether the question was answered; it is announced before it counts as asked."""
-        is_over = call_id in self._known_call_ids or not self._state["running"]
-        return bool(call_id) and is_over and call_id not in self._state["asked"]
+        is_over = key in self._known_keys or not self._state["running"]
+        return bool(key) and is_over and key not in _asked_in(self._state)
+
+
+def _asked_in(state: Packet) -> Sequence[str]:
+    """Return the keys of what is asked; an older server tells the calls only."""
+    asked: Sequence[str] = state["asked_keys" if "asked_keys" in state else "asked"]
+    return asked
 
 
 class RemoteApprover(KeyboardApprover):

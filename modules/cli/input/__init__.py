@@ -10,6 +10,8 @@
                      read.
 - line_completion    Completion of the prompt: commands at its beginning, paths of the project
                      behind an @.
+- line_keys          The keys of the line where a person types: the usual ones, and those that the
+                     settings change.
 - pending_lines      The lines entered while a turn runs: in the queue of the session until they are
                      sent.
 - picked_line        Commands that are typed alone, with what is chosen for them from a list.
@@ -22,8 +24,10 @@
 - startup_questions  The questions before there is a screen: one line each, in the language of the
                      person.
 - status_line        The line below the prompt: what holds right now.
+- theme_colors       The colors of a theme for what prompt_toolkit draws.
 - typeahead          Type-ahead while a turn runs: commands that need not wait are run, the rest is
                      kept.
+- typed_keys         The keys that count at any time, also while a task runs or asks.
 - typed_line         The line that a person types while no prompt is open, edited as the prompt
                      would edit it.
 - viewer             A long text on the whole screen: scrolled, searched, and gone without a trace
@@ -44,11 +48,18 @@ EXPORTS = {
     "keyboard": ["TypedAhead", "no_echo"],
     "line_completion": ["LineCompleter"],
     "pending_lines": ["PendingLines"],
-    "picked_line": ["mode_picker", "model_picker", "picked_line"],
+    "picked_line": [
+        "mode_picker",
+        "model_picker",
+        "picked",
+        "picked_line",
+        "theme_picker",
+    ],
     "plain_lines": ["LineApprover", "PlainLines"],
     "prompt": ["Prompt"],
     "startup_questions": ["ask_choice", "ask_text", "ask_yes_no", "is_interactive"],
     "status_line": ["status_line", "status_line_of"],
+    "typed_keys": ["ESCAPE", "TypedKeys"],
     "typeahead": ["TypeAheadListener"],
     "viewer": ["ViewLine", "Viewer"],
 }

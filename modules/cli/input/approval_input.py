@@ -6,14 +6,15 @@ import json
 import os
 import signal
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.events import ApprovalAsked, Reply
 from core.loop.approval import PACKAGES
-from modules.cli.input import keyboard
-from modules.cli.render.heading import elide_middle
+from modules.cli.input import keyboard, typed_keys
+from modules.cli.render.cards.heading import elide_middle
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.system.interrupts import wakeup_fd_released
@@ -21,6 +22,7 @@ from utils.text.clean import visible
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
     from prompt_toolkit.key_binding import KeyPressEvent
 
 _PASTE = keyboard.PASTE_START.decode()
@@ -46,8 +48,8 @@ class Approver(Protocol):
     def keep_typed(self, typed: str) -> None:
         """Keep *typed*, and what follows until they pause, for the next prompt."""
 
-    def ask_reason(self) -> str:
-        """Ask why not; "" when no reason is given."""
+    def ask_reason(self) -> str | None:
+        """Ask why not; "" when no reason is given, None when they were led away meanwhile."""
 
     def ask_answer(self, typed: str) -> str:
         """Ask for an answer in words, of which *typed* is there; "" when they go back."""
@@ -82,8 +84,8 @@ class ApprovalQuestion:
     show_all: Callable[[], object]
 
 
-def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
-    """Return what can be answered, each with its key."""
+def choices(event: ApprovalAsked, *, is_cut: bool, show_key: str = "Ctrl-O") -> list[Phrase]:
+    """Return what can be answered, each with its key; *show_key* views all of what *is_cut*."""
     match event.risk:
         case "loop":
             offered = [phrase("y continue"), phrase("n stop here")]
@@ -110,7 +112,7 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
             if event.may_revise:
                 offered.append(phrase("e edit"))
             offered.append(phrase("n no"))
-    return [*offered, phrase("Ctrl-O view all")] if is_cut else offered
+    return [*offered, phrase("{key} view all", key=show_key)] if is_cut else offered
 
 
 def wait_for_reply(approver: Approver, question: ApprovalQuestion) -> Reply | None:
@@ -122,7 +124,7 @@ def wait_for_reply(approver: Approver, question: ApprovalQuestion) -> Reply | No
     question.show()
     while (key := approver.read_key()) is not None:
         match _normalized(key):
-            case keyboard.CTRL_O:
+            case typed_keys.CTRL_O:
                 question.show_all()
             case normalized if normalized.endswith(keyboard.CTRL_C):
                 approver.stop()
@@ -148,7 +150,7 @@ def _reply_to_question(approver: Approver, question: ApprovalQuestion, key: str)
     """Return the answer to a question of the model's own: a choice by its digit, or a line."""
     choices_by_digit = dict(zip("1234", map(str, question.event.choices), strict=False))
     chosen = choices_by_digit.get(_normalized(key))
-    if chosen is None and key == keyboard.ESCAPE:
+    if chosen is None and key == typed_keys.ESCAPE:
         return Reply(yes=False)
     if chosen is None and _begins_line(key):
         question.hide()
@@ -159,7 +161,7 @@ def _reply_to_question(approver: Approver, question: ApprovalQuestion, key: str)
 
 def _answer_keys(event: ApprovalAsked) -> set[str]:
     """Return what answers the question, spelt out or not."""
-    keys = {"y", "yes", "n", "no", keyboard.ESCAPE}
+    keys = {"y", "yes", "n", "no", typed_keys.ESCAPE}
     if event.pattern:
         keys |= {"a", "always", "p"}
     if event.may_last:
@@ -176,11 +178,12 @@ def _reply_to_key(approver: Approver, question: ApprovalQuestion, key: str) -> R
             return Reply(yes=True, always=True, pattern=event.pattern)
         case "f":
             return Reply(yes=True, lasts=True)
-        case "n" | "no" | keyboard.ESCAPE:
+        case "n" | "no" | typed_keys.ESCAPE:
             if event.risk == "told":  # the model never hears of the question
                 return Reply(yes=False)
             question.hide()
-            return Reply(yes=False, reason=approver.ask_reason())
+            reason = approver.ask_reason()
+            return None if reason is None else Reply(yes=False, reason=reason)
         case "p":
             question.hide()
             label = phrase("Allow from now on")
@@ -225,9 +228,26 @@ def _begins_line(key: str) -> bool:
 
 def _normalized(key: str) -> str:
     """Return *key* as it would be without an input method for Chinese and without Shift."""
-    if key.startswith(keyboard.ESCAPE):  # Alt-Enter is no Escape
+    if key.startswith(typed_keys.ESCAPE):  # Alt-Enter is no Escape
         return key
     return unicodedata.normalize("NFKC", key).strip("\r\n ").lower()
+
+
+@contextmanager
+def _left_on(stop: Stop, session: PromptSession[str]) -> Iterator[Callable[[], None]]:
+    """Leave the prompt of *session* on *stop*; yield what does so for a stop before it began."""
+    app = session.app
+
+    def leave() -> None:
+        if app.is_running and not app.is_done:
+            app.exit(exception=KeyboardInterrupt)
+
+    def leave_from_thread() -> None:
+        if app.is_running and app.loop:
+            app.loop.call_soon_threadsafe(leave)
+
+    with stop.on_stop(leave_from_thread):
+        yield lambda: leave() if stop.is_set() else None
 
 
 class KeyboardApprover:
@@ -247,7 +267,10 @@ class KeyboardApprover:
 
     def read_key(self) -> str | None:
         key = keyboard.read_key(self._descriptor, self._stop)
-        if key and key.startswith(keyboard.ESCAPE) and not key[1:].startswith(("[", "O", "\r")):
+        show_output = self._typed_ahead.keys().show_output
+        if key in (show_output, typed_keys.CTRL_O):
+            return typed_keys.CTRL_O if key == show_output else ""
+        if key and key.startswith(typed_keys.ESCAPE) and not key[1:].startswith(("[", "O", "\r")):
             key, self._early_keys = key[:1], key[1:]  # what follows at once is no part of that key
         return key
 
@@ -260,8 +283,9 @@ class KeyboardApprover:
         if not self._typed_ahead.is_erased:
             self.wait_until_idle()
 
-    def ask_reason(self) -> str:
-        return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
+    def ask_reason(self) -> str | None:
+        reason = self._prompt(phrase("Why not? (Enter: no reason)"), "")
+        return None if reason is None and self._stop.is_set() else (reason or "").strip()
 
     def ask_answer(self, typed: str) -> str:
         self._early_keys = typed + self._early_keys
@@ -275,17 +299,18 @@ class KeyboardApprover:
         """Return what was typed in the place of *text*; None when the person went back."""
         from prompt_toolkit import PromptSession
 
-        from modules.cli.input.prompt import create_terminal_output, line_key_bindings, preloaded
+        from modules.cli.input.line_keys import line_key_bindings
+        from modules.cli.input.prompt import create_terminal_output, preloaded
 
         def leave(event: KeyPressEvent) -> None:
             event.app.exit(exception=KeyboardInterrupt)
 
-        keys = line_key_bindings(leave, self._typed_ahead.show_all)
+        keys = line_key_bindings(leave, self._typed_ahead.show_all, shortcuts={})
         keys.add("escape")(leave)
         early_keys, self._early_keys = self._early_keys.encode(), ""
         try:
             session: PromptSession[str] = PromptSession(output=create_terminal_output())
-            with wakeup_fd_released(), preloaded(early_keys):
+            with wakeup_fd_released(), preloaded(early_keys), _left_on(self._stop, session) as look:
                 return session.prompt(
                     f"  {self._translator.render(label)} › ",
                     default=text,
@@ -294,6 +319,7 @@ class KeyboardApprover:
                     prompt_continuation="    ",
                     enable_open_in_editor=True,
                     enable_suspend=True,
+                    pre_run=look,
                 )
         except (EOFError, KeyboardInterrupt):
             return None

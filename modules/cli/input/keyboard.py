@@ -17,15 +17,14 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from core.conversation.messages import MEMORY_MARKS, SHELL_ESCAPE
+from modules.cli.input.typed_keys import TypedKeys
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from modules.cli.input.typed_line import TypedLine
 
 CTRL_C = "\x03"
-CTRL_O = "\x0f"
 CTRL_Z = "\x1a"
-ESCAPE = "\x1b"
 POLL_SECONDS = 0.1
 PAUSE_SECONDS = 1.0
 """Seconds without a key after which nobody is in the middle of a word,"""
@@ -167,11 +166,13 @@ class TypedAhead:
     def __init__(self) -> None:
         self.on_entered: Callable[[Sequence[str]], object] = lambda _entered: None
         self.on_escape: Callable[[], object] = lambda: None
-        """Called, in that thread as well, when Escape was pressed alone."""
+        """Called, in that thread as well, when the key that stops was pressed."""
         self.leave_screen: Callable[[], AbstractContextManager[None]] = nullcontext
         """Leaves the end of the screen to the shell while we are suspended."""
         self.show_all: Callable[[], object] = lambda: None
-        """Shows a program whole that was cut: that is what Ctrl-O is for, at any time."""
+        """Shows a program whole that was cut: there is a key for that, at any time."""
+        self.keys: Callable[[], TypedKeys] = TypedKeys
+        """Returns the keys that count at any time, as the settings have them now."""
         self.is_erased = False
         """Whether the last key took back the last letter of the draft."""
         self._lines: list[str] = []
@@ -204,7 +205,7 @@ class TypedAhead:
             if not may_read():
                 return b""
             has_typed = bool(select.select([descriptor], [], [], seconds)[0])
-            is_escaped = not has_typed and self._line is not None and self._line.take_escape()
+            is_escaped = not has_typed and self._line is not None and self._line.take_stop()
             if has_typed:
                 typed = read_burst(descriptor)
                 entered = self._feed(typed, came_at_once=True)
@@ -224,7 +225,7 @@ class TypedAhead:
         self._notify(entered)
 
     def forget_escape(self) -> None:
-        """Take note that an Escape so far was for what is over by now."""
+        """Take note that a key to stop so far was for what is over by now."""
         with self._lock:
             if self._line:
                 self._line.forget_escape()
@@ -240,7 +241,7 @@ class TypedAhead:
             TypedLine,  # a start without a word typed is quicker
         )
 
-        self._line = self._line or TypedLine()
+        self._line = self._line or TypedLine(lambda: self.keys())
         self._last_key_at = time.monotonic()
         had_draft = bool(self.draft)
         entered = self._line.feed(typed, came_at_once=came_at_once)
@@ -296,12 +297,16 @@ class TypedAhead:
     def take_for_prompt(self) -> bytes:
         """Return what the next prompt begins with, as keys, and keep it no longer.
 
-        That is one line that was entered, which the prompt sends; without any, the draft.
+        That is one line that was entered, which the prompt sends; without any, the draft, and
+        Ctrl-X with the key behind it if they were just pressed.
         """
         with self._lock:
             if self._lines:
                 return as_typed(self._lines.pop(0)) + b"\r"
-            return as_typed(self._line.take_draft()) if self._line and self.draft else b""
+            if not self._line:
+                return b""
+            draft = as_typed(self._line.take_draft()) if self.draft else b""
+            return draft + self._line.take_chord().encode()
 
 
 def read_key(descriptor: int, stop: Stop) -> str | None:

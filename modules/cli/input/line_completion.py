@@ -11,14 +11,15 @@ from prompt_toolkit.document import Document
 
 from core.feature import Command
 from core.tools import ToolError
+from modules.mentions.names import NAME_START
 from modules.translator import Translator
 from utils.i18n import UserError
 
 LIMIT = 50
 FRESH_SECONDS = 5.0
-_MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"]*))$')
-_LAST_WORD = re.compile(r"\S*$")
-_PATH_WORDS = re.compile(r"\b(PATH|FILE)\b")
+_MENTION = rf'{NAME_START}@(?:"([^"\n]*)|([^\s"]*))$'
+_LAST_WORD = r"\S*$"
+_PATH_WORDS = r"\b(PATH|FILE)\b"
 
 
 class LineCompleter(Completer):
@@ -42,20 +43,18 @@ class LineCompleter(Completer):
         name, space, _ = text.partition(" ")
         if text.startswith("/") and not space:
             yield from self._complete_command(text)
-        elif mention := _MENTION.search(text):
+        elif mention := re.search(_MENTION, text):
             start = mention[1] if mention[2] is None else mention[2]
-            yield from self._complete_path(
-                start, length=len(mention[0].lstrip()) - 1, is_mention=True
-            )
-        elif name in self._commands and _PATH_WORDS.search(self._commands[name].usage):
-            last = _LAST_WORD.search(text)
+            yield from self._complete_path(start, length=len(mention[0]) - 1, is_mention=True)
+        elif name in self._commands and re.search(_PATH_WORDS, self._commands[name].usage):
+            last = re.search(_LAST_WORD, text)
             start = last[0] if last else ""
             yield from self._complete_path(start, length=len(start), is_mention=False)
         elif name in self._commands:
             yield from self._complete_argument(name, text)
 
     def _complete_argument(self, name: str, text: str) -> Iterator[Completion]:
-        last = _LAST_WORD.search(text)
+        last = re.search(_LAST_WORD, text)
         length = len(last[0]) if last else 0
         try:
             words = self._commands[name].next_words(text.removeprefix(name))

@@ -19,7 +19,9 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.styles import Style
 
+from modules.cli.colors import Colors
 from modules.cli.input.prompt import create_terminal_input, create_terminal_output
+from modules.cli.input.theme_colors import ThemeColors
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
@@ -45,25 +47,34 @@ class Choice(NamedTuple):
 
 
 class Picker:
-    """Lets the person choose among *choices*; *preview* returns rows on the value at hand."""
+    """Lets the person choose among *choices*; *preview* returns rows on the value at hand.
+
+    *sample* stands below them, in its own styles; *when_at* is told of the value at hand.
+    """
 
     def __init__(
         self,
         title: Phrase,
         choices: Sequence[Choice],
         translator: Translator,
+        colors: Colors,
         preview: Callable[[str], Sequence[str]] = lambda _: (),
+        sample: StyleAndTextTuples | None = None,
+        when_at: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._title = translator.render(title)
         self._translator = translator
         self._choices = choices
         self._preview = preview
+        self._sample = sample or []
+        self._when_at = when_at
         self._at = next((n for n, one in enumerate(choices) if one.is_current), 0)
         self._search = Buffer(multiline=False, on_text_changed=self._narrow)
         self._app: Application[str | None] = Application(
             layout=self._layout(),
             key_bindings=self._keys(),
             style=_STYLE,
+            style_transformation=ThemeColors(colors),
             erase_when_done=True,
             input=create_terminal_input(),
             output=create_terminal_output(),
@@ -94,12 +105,12 @@ class Picker:
         return [one for one in self._choices if all(word in one.text.casefold() for word in words)]
 
     def _narrow(self, _: Buffer) -> None:
-        self._at = 0
+        self._go_to(0)
 
     def _rows(self) -> StyleAndTextTuples:
         found = self._found()
         if not found:
-            none = self._translator.render(phrase("Nothing fits."))
+            none = self._translator.render(phrase("No matches."))
             return [("class:picker.aside", f"  {none}")]
         first = max(0, min(self._at - MAX_ROWS // 2, len(found) - MAX_ROWS))
         rows: StyleAndTextTuples = []
@@ -116,10 +127,15 @@ class Picker:
         told = [visible(line) for line in self._preview(found[self._at].value)] if found else []
         keys = phrase("Enter selects · Esc closes · ↑ ↓ move · type to search")
         lines = [*told[:MAX_PREVIEW], self._translator.render(keys)]
-        return [("class:picker.aside", "\n".join(f"  {line}" for line in lines))]
+        return [*self._sample, ("class:picker.aside", "\n".join(f"  {line}" for line in lines))]
 
     def _move(self, by: int) -> None:
-        self._at = max(0, min(self._at + by, len(self._found()) - 1))
+        self._go_to(max(0, min(self._at + by, len(self._found()) - 1)))
+
+    def _go_to(self, at: int) -> None:
+        self._at = at
+        if found := self._found():
+            self._when_at(found[at].value)
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()

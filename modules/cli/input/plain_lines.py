@@ -132,9 +132,9 @@ class LineApprover:
     def keep_typed(self, typed: str) -> None:
         """Take *typed* for a slip: the question is asked again."""
 
-    def ask_reason(self) -> str:
-        label = phrase("Why not? (Enter: no reason)")
-        return (self._lines.ask(label, self._stop) or "").strip()
+    def ask_reason(self) -> str | None:
+        reason = self._lines.ask(phrase("Why not? (Enter: no reason)"), self._stop)
+        return None if reason is None and self._stop.is_set() else (reason or "").strip()
 
     def ask_answer(self, typed: str) -> str:
         return typed

@@ -12,15 +12,11 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_session, run_in_terminal
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
-from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
-from prompt_toolkit.document import Document
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig, to_cursor_shape_config
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import (
     Condition,
-    Filter,
-    emacs_mode,
-    has_completions,
-    has_focus,
     to_filter,
 )
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -34,10 +30,12 @@ from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
-from modules.cli.input.entered_text import pasted_text
 from modules.cli.input.folded_pastes import FoldedPastes, PasteLabels, UnfoldedHistory
 from modules.cli.input.keyboard import TypedAhead, as_paste
+from modules.cli.input.line_keys import line_key_bindings
 from modules.cli.input.status_line import fitting
+from modules.cli.input.theme_colors import ThemeColors
+from modules.cli.screen_settings import ScreenSettings
 from modules.translator import Translator
 from utils.i18n import Text, phrase
 from utils.text.clean import visible
@@ -45,6 +43,8 @@ from utils.text.clean import visible
 MENU_ROWS = 8
 MIN_PASTE = 64
 """So many characters at once were not typed."""
+LONE_ESCAPE_SECONDS = 0.1
+"""Seconds after which an Escape is that key, and not what a terminal sends first for others."""
 STYLE = Style.from_dict(
     {
         "prompt": "ansicyan bold",
@@ -66,7 +66,7 @@ class Prompt:
     """Reads what the person types; below it stands what *status_line* returns.
 
     What was typed *typed_ahead* comes first; *history* is what was typed before. *when_shown* is
-    called once, when the person can begin to type. Shift-Tab calls *next_mode*. *cost_of* says what
+    called once, when the person can begin to type. A key calls *next_mode*. *cost_of* says what
     a text adds to the request by its mentions, "" for nothing.
     """
 
@@ -79,7 +79,7 @@ class Prompt:
         *,
         typed_ahead: TypedAhead,
         next_mode: Callable[[], object],
-        has_vim_keys: bool = False,
+        settings: ScreenSettings,
         when_shown: Callable[[], None] = lambda: None,
         cost_of: Callable[[str], Text] = lambda _: "",
     ) -> None:
@@ -91,6 +91,7 @@ class Prompt:
         self._next_mode = next_mode
         self._shown_status: StyleAndTextTuples = []
         self._pastes = FoldedPastes(translator)
+        self._shortcuts = settings.shortcuts
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", "› ")],
             multiline=True,
@@ -105,11 +106,13 @@ class Prompt:
             bottom_toolbar=self._toolbar,
             input_processors=[PasteLabels(self._pastes), TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
-            vi_mode=has_vim_keys,
-            cursor=ModalCursorShapeConfig() if has_vim_keys else None,
-            input=create_terminal_input(),
+            include_default_pygments_style=False,
+            style_transformation=ThemeColors(settings.colors),
+            input=ending_lone_escapes(create_terminal_input()),
             output=create_terminal_output(),
         )
+        self._session.app.ttimeoutlen = LONE_ESCAPE_SECONDS
+        self._settings = settings
         self._when_shown: Callable[[], None] | None = when_shown
         self._session.app.before_render += self._reserve_menu_rows
         self._session.app.after_render += self._on_first_render
@@ -150,6 +153,7 @@ class Prompt:
     def _read(self, draft: str, when_run: Callable[[], None]) -> str | None:
         self._is_leaving = False
         self._shown_status = self._status_line()
+        self._take_keys()
         preload(self._session.input, self._typed_ahead.take_for_prompt())
 
         def begin() -> None:
@@ -164,6 +168,15 @@ class Prompt:
         finally:
             self._keep_unread()
 
+    def _take_keys(self) -> None:
+        """Have the keys that the settings say now."""
+        if self._shortcuts != self._settings.shortcuts:
+            self._shortcuts = self._settings.shortcuts
+            self._session.key_bindings = self._key_bindings()
+        is_vim = self._settings.has_vim_keys
+        self._session.editing_mode = EditingMode.VI if is_vim else EditingMode.EMACS
+        self._session.cursor = to_cursor_shape_config(ModalCursorShapeConfig() if is_vim else None)
+
     def _keep_unread(self) -> None:
         """Keep what came behind the key that ended the line as what is typed ahead."""
         keys = get_typeahead(self._session.input)
@@ -172,16 +185,15 @@ class Prompt:
             self._typed_ahead.keep_interrupt()
 
     def _key_bindings(self) -> KeyBindings:
-        keys = line_key_bindings(
-            self._interrupt, lambda: self._typed_ahead.show_all(), self._pastes
-        )
-
-        @keys.add("s-tab", filter=has_focus("DEFAULT_BUFFER") & ~has_completions)
-        def _go_round(_event: KeyPressEvent) -> None:
+        def go_round(_event: KeyPressEvent) -> None:
             self._next_mode()
             self.refresh()
 
-        return keys
+        return line_key_bindings(
+            *(self._interrupt, lambda: self._typed_ahead.show_all(), self._pastes),
+            next_mode=go_round,
+            shortcuts=self._shortcuts,
+        )
 
     def _interrupt(self, event: KeyPressEvent) -> None:
         """Clear the line; leave when there is nothing to clear for the second time."""
@@ -226,113 +238,6 @@ class Prompt:
         return fitting(status, self._session.app.output.get_size().columns)
 
 
-def line_key_bindings(
-    interrupt: Callable[[KeyPressEvent], None],
-    show_all: Callable[[], object],
-    pastes: FoldedPastes | None = None,
-) -> KeyBindings:
-    """Return the keys that differ from those of every line editor; Ctrl-O is for *show_all*.
-
-    Long *pastes* are folded, where they are kept; in a line with one Ctrl-O shows that whole.
-    """
-    in_line = has_focus("DEFAULT_BUFFER")
-    keys = _arrows(in_line)
-    _add_text_keys(keys, in_line, show_all, pastes)
-
-    @keys.add("enter", filter=in_line)
-    def _send(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        state = buffer.complete_state
-        if state and state.current_completion and not buffer.text.startswith("/"):
-            buffer.complete_state = None  # the path is chosen; the message may go on
-        elif buffer.document.current_line_before_cursor.endswith("\\"):
-            buffer.delete_before_cursor()
-            buffer.newline(copy_margin=False)
-        else:
-            buffer.validate_and_handle()
-
-    @keys.add("escape", "enter", filter=in_line & emacs_mode)
-    @keys.add("c-j", filter=in_line)
-    def _newline(event: KeyPressEvent) -> None:
-        event.current_buffer.newline(copy_margin=False)
-
-    @keys.add("tab", filter=in_line)
-    def _complete(event: KeyPressEvent) -> None:
-        complete(event.current_buffer)
-
-    @keys.add("c-c", filter=in_line)
-    @keys.add("<sigint>", filter=in_line)
-    def _interrupt(event: KeyPressEvent) -> None:
-        interrupt(event)
-
-    return keys
-
-
-def _add_text_keys(
-    keys: KeyBindings,
-    in_line: Filter,
-    show_all: Callable[[], object],
-    pastes: FoldedPastes | None,
-) -> None:
-    """Add the keys that bring a whole text into the line, or show it, to *keys*."""
-
-    @keys.add(Keys.BracketedPaste, filter=in_line)
-    def _paste(event: KeyPressEvent) -> None:
-        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-        text = pasted_text(event.current_buffer.document.text_before_cursor, text)
-        event.current_buffer.insert_text(pastes.fold(text) if pastes else text)
-
-    @keys.add("c-x", "c-e", filter=in_line)
-    def _edit(event: KeyPressEvent) -> None:
-        if pastes:
-            pastes.unfold_in(event.current_buffer)
-        open_in_editor(event.current_buffer)
-
-    @keys.add("c-o", filter=in_line)
-    def _show_all(event: KeyPressEvent) -> None:
-        if pastes and pastes.is_in(event.current_buffer.text):
-            pastes.unfold_in(event.current_buffer)
-        else:
-            run_in_terminal(show_all)
-
-
-def open_in_editor(buffer: Buffer) -> None:
-    """Let the person change the line in their editor; Enter sends what comes back.
-
-    What begins like a command of theirs there, and did not before, is a message, as when pasted.
-    """
-    before = buffer.text
-
-    def keep_message(_: object) -> None:
-        if buffer.text[:1] != before[:1]:
-            text = pasted_text("", buffer.text)
-            buffer.document = Document(text, len(text))
-
-    buffer.open_in_editor().add_done_callback(keep_message)
-
-
-def _arrows(in_line: Filter) -> KeyBindings:
-    keys = KeyBindings()
-
-    @keys.add("up", filter=in_line)
-    def _up(event: KeyPressEvent) -> None:
-        _leave_empty_menu(event.current_buffer)
-        event.current_buffer.auto_up(count=event.arg)
-
-    @keys.add("down", filter=in_line)
-    def _down(event: KeyPressEvent) -> None:
-        _leave_empty_menu(event.current_buffer)
-        event.current_buffer.auto_down(count=event.arg)
-
-    return keys
-
-
-def _leave_empty_menu(buffer: Buffer) -> None:
-    """Close a menu whose entries are still looked for: the arrows would move in it, unseen."""
-    if buffer.complete_state and not buffer.complete_state.completions:
-        buffer.complete_state = None
-
-
 def preload(source: Input, typed: bytes) -> None:
     """Let the next prompt that reads *source* begin with *typed*, keys and all."""
     keys: list[KeyPress] = []
@@ -360,25 +265,6 @@ def preloaded(typed: bytes) -> Iterator[None]:
         store_typeahead(source, keys)
 
 
-def complete(buffer: Buffer) -> None:
-    """Write out what is certain, else go through what is possible.
-
-    prompt_toolkit's own Tab does nothing while the menu of the letters before is still on its way.
-    """
-    state = buffer.complete_state
-    if state and len(state.completions) > 1:
-        buffer.complete_next()
-        return
-    event = CompleteEvent(completion_requested=True)
-    completions = list(buffer.completer.get_completions(buffer.document, event))
-    if len(completions) == 1:
-        buffer.apply_completion(completions[0])
-    elif common := get_common_complete_suffix(buffer.document, completions):
-        buffer.insert_text(common)
-    elif completions:
-        buffer.start_completion(select_first=True)
-
-
 def create_terminal_input() -> Input:
     """Return the keyboard; what comes faster than anybody types is taken in one piece.
 
@@ -398,6 +284,22 @@ def create_terminal_input() -> Input:
         return with_pastes(keys)
 
     source.read_keys = read_keys  # type: ignore[method-assign]
+    return source
+
+
+def ending_lone_escapes(source: Input) -> Input:
+    """Return *source*, where the Esc key begins no key with Alt.
+
+    prompt_toolkit would wait a second longer for a letter and take it for that of Alt.
+    """
+    flush = source.flush_keys
+
+    def flush_keys() -> list[KeyPress]:
+        keys = flush()
+        is_lone = bool(keys) and keys[-1].key == Keys.Escape
+        return [*keys, KeyPress(Keys.Ignore, "")] if is_lone else keys
+
+    source.flush_keys = flush_keys  # type: ignore[method-assign]
     return source
 
 

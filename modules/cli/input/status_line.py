@@ -5,6 +5,8 @@ from __future__ import annotations
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import fragment_list_width
 
+from core.commands import MODE_LABELS
+from core.loop.approval import ApprovalMode
 from core.loop.depth import Depth
 from core.loop.thinking import Mode
 from core.main_terminal import MainTerminal
@@ -43,7 +45,7 @@ def status_line(
     is_practice: bool,
     mode: Mode,
     project: str,
-    approval: str,
+    approval: ApprovalMode,
     context: tuple[int, int],
     cost: float,
     jobs: Text = "",
@@ -55,18 +57,19 @@ def status_line(
     runs in the background; *depth* is that of the last task.
     """
     used, limit = context
+    approval_name = translator.render(MODE_LABELS[approval])
     facts = [
         *([translator.render(jobs)] if jobs else []),
         translator.render(phrase("thinks once") if mode == "think" else phrase("fast")),
         *([translator.render(DEPTH_LABELS[depth])] if depth not in (None, "standard") else []),
         visible(project),
-        approval,
+        approval_name,
         translator.render(phrase("context {percent} %", percent=round(100 * used / limit))),
         f"${cost:.4f}",
     ]
     style = "class:bottom-toolbar.warning" if is_practice else ""
     name = translator.render(phrase("practice model, no AI")) if is_practice else visible(model)
-    mode_style = {approval: _MODE_STYLES.get(approval, _MODE_STYLE)}
+    mode_style = {approval_name: _MODE_STYLES.get(approval, _MODE_STYLE)}
     return [
         ("", "  "),
         (style, name),

@@ -13,21 +13,31 @@ from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
 from modules.cli.input.entered_text import entered_text, pasted_text
+from modules.cli.input.typed_keys import ESCAPE, TypedKeys
 
 ESCAPE_ALONE_SECONDS = 0.5
 """An Escape that nothing follows for so long is a key of its own, and no beginning of another."""
 
+CHORD_SECONDS = 1.0
+"""Seconds for which keys that begin with Ctrl-X wait for the prompt, or for their second one."""
+_CTRL_X = "\x18"
+
 
 class TypedLine:
-    """Makes lines of the bytes that a terminal sends, and a draft of what is not entered yet."""
+    """Makes lines of the bytes that a terminal sends, and a draft of what is not entered yet.
 
-    def __init__(self) -> None:
+    *typed_keys* returns the keys that count now, beside those that edit.
+    """
+
+    def __init__(self, typed_keys: Callable[[], TypedKeys] = TypedKeys) -> None:
+        self._typed_keys = typed_keys
         self._keys: list[KeyPress] = []
         self._parser = Vt100Parser(self._keys.append)
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._buffer = Buffer()
         self._fed_at = float("-inf")
-        self._wants_all = False
+        self._wants_all = self._wants_stop = False
+        self._chord = ""
 
     @property
     def draft(self) -> str:
@@ -39,8 +49,11 @@ class TypedLine:
         Of what *came_at_once* an Enter within is a line break: somebody pasted it in a terminal
         that does not say so.
         """
-        if time.monotonic() - self._fed_at >= ESCAPE_ALONE_SECONDS:
+        seconds = time.monotonic() - self._fed_at
+        if seconds >= ESCAPE_ALONE_SECONDS:
             self._parser.flush()
+        if seconds >= CHORD_SECONDS:
+            self._chord = ""
         self._fed_at = time.monotonic()
         self._parser.feed(self._decode(typed))
         presses, self._keys[:] = _with_runs_joined(self._keys), ()
@@ -48,20 +61,30 @@ class TypedLine:
         for position, press in enumerate(presses):
             is_last = position == len(presses) - 1
             if press.key != Keys.ControlM:
-                self._press(press, presses[position - 1].key if position else None)
-            elif position and presses[position - 1].key == Keys.Escape:
+                self._press(
+                    self._without_chord(press), presses[position - 1].key if position else None
+                )
+                continue
+            self._chord = ""
+            if position and presses[position - 1].key == Keys.Escape:
                 self._buffer.insert_text("\n")
             elif line := self._enter(is_within=came_at_once and not is_last):
                 entered.append(line)
         return entered
 
     def take_show_all(self) -> bool:
-        """Return whether Ctrl-O was pressed since this was asked last."""
+        """Return whether the key for that was pressed since this was asked last."""
         wants_all, self._wants_all = self._wants_all, False
         return wants_all
 
-    def take_escape(self) -> bool:
-        """Return whether Escape was pressed alone since this was asked last: nothing follows it."""
+    def take_stop(self) -> bool:
+        """Return whether the key that stops was pressed since this was asked last.
+
+        Where that is Escape it must be alone: nothing follows it.
+        """
+        if self._typed_keys().stop != ESCAPE:
+            wants_stop, self._wants_stop = self._wants_stop, False
+            return wants_stop
         if time.monotonic() - self._fed_at < ESCAPE_ALONE_SECONDS:
             return False
         self._parser.flush()
@@ -69,7 +92,8 @@ class TypedLine:
         return [press.key for press in presses] == [Keys.Escape]
 
     def forget_escape(self) -> None:
-        """Take an Escape that came last for a key that nobody waits for any more."""
+        """Take a key to stop that came last for one that nobody waits for any more."""
+        self._wants_stop = False
         self._parser.flush()
         self._keys.clear()
 
@@ -78,6 +102,21 @@ class TypedLine:
         text = self._buffer.text
         self._buffer.reset()
         return text
+
+    def take_chord(self) -> str:
+        """Forget Ctrl-X and its second key, and return what was just pressed of them."""
+        chord, self._chord = self._chord, ""
+        return chord if time.monotonic() - self._fed_at < CHORD_SECONDS else ""
+
+    def _without_chord(self, press: KeyPress) -> KeyPress:
+        """Return what is left of *press* without the key behind Ctrl-X, which is no text."""
+        if self._chord != _CTRL_X or press.key == Keys.BracketedPaste:
+            self._chord = _CTRL_X if press.key == Keys.ControlX else ""
+            return press
+        length = len(press.data) if isinstance(press.key, Keys) else 1
+        rest = press.data[length:]
+        self._chord = "" if rest else f"{self._chord}{press.data}"
+        return KeyPress(press.key if rest else Keys.Ignore, rest)
 
     def _enter(self, *, is_within: bool) -> str:
         """Do what Enter does; return the line that was entered, "" for none."""
@@ -95,10 +134,13 @@ class TypedLine:
         return pasted_text(self._buffer.document.text_before_cursor, _printable(data))
 
     def _press(self, press: KeyPress, before: Keys | str | None) -> None:
+        keys = self._typed_keys()
         if press.key == Keys.BracketedPaste:
             self._buffer.insert_text(self._pasted(press.data))
-        elif press.key == Keys.ControlO:
+        elif press.data == keys.show_output:
             self._wants_all = True
+        elif press.data == keys.stop != ESCAPE:
+            self._wants_stop = True
         elif not isinstance(press.key, Keys):
             is_with_alt = before == Keys.Escape  # that letter is a command, and no text
             self._buffer.insert_text(_printable(press.data[is_with_alt:]))

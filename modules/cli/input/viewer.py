@@ -28,9 +28,11 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.styles import Style
 from rich.console import RenderableType
 
+from modules.cli.colors import Colors
 from modules.cli.input.prompt import create_terminal_input, create_terminal_output
+from modules.cli.input.theme_colors import ThemeColors
 from modules.translator import Translator
-from utils.i18n import Phrase, phrase
+from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 
 CACHED_LINES = 2_000
@@ -40,11 +42,15 @@ _STYLE = Style.from_dict(
 
 
 class ViewLine(NamedTuple):
-    """A line of the text: *text* is searched, *draw* draws it; a *kind* can be jumped to."""
+    """A line of the text: *text* is searched, *draw* draws it; a *kind* can be jumped to.
+
+    By its *place* it is found again in the other form of the text, the whole or the shorter one.
+    """
 
     text: str
     kind: Literal["", "file", "hunk"]
     draw: Callable[[], RenderableType]
+    place: tuple[str, str, int] | None = None
 
 
 class Place(NamedTuple):
@@ -55,7 +61,10 @@ class Place(NamedTuple):
 
 
 class Viewer:
-    """Shows *lines* until the person leaves; *rows_of* draws for the width that holds now."""
+    """Shows *lines* until the person leaves; *rows_of* draws for the width that holds now.
+
+    *whole* returns the lines with those that are left out of them; it may raise `UserError`.
+    """
 
     def __init__(
         self,
@@ -63,7 +72,11 @@ class Viewer:
         lines: Sequence[ViewLine],
         rows_of: Callable[[RenderableType], list[str]],
         translator: Translator,
+        colors: Colors,
+        whole: Callable[[], Sequence[ViewLine]],
     ) -> None:
+        self._whole = whole
+        self._others: Sequence[ViewLine] = ()
         self._title = translator.render(title)
         self._translator = translator
         self._lines = lines
@@ -79,6 +92,7 @@ class Viewer:
             layout=layout,
             key_bindings=self._keys(),
             style=_STYLE,
+            style_transformation=ThemeColors(colors),
             full_screen=True,
             input=create_terminal_input(),
             output=create_terminal_output(),
@@ -146,7 +160,7 @@ class Viewer:
             n=min(last, len(self._lines)),
             total=len(self._lines),
         )
-        keys = phrase("q leaves · space page · / search, n N · Tab hunk · f F file")
+        keys = phrase("q leaves · / search, n N · Tab hunk · f file · Ctrl-O all lines")
         texts = [self._translator.render(where), self._translator.render(self._notice or keys)]
         return [("class:viewer.title", visible(texts[0])), ("class:viewer.aside", f"  {texts[1]}")]
 
@@ -190,6 +204,22 @@ class Viewer:
         self._go_to(found)
         self._found_line = found
 
+    def _toggle_whole(self) -> None:
+        """Show all lines of the files, or the hunks alone again; what is at the top stays there."""
+        try:
+            others = self._others or self._whole()
+        except UserError as problem:
+            self._notice = problem.message
+            return
+        at = {line.place: number for number, line in enumerate(others)} | {None: None}
+        below = (at.get(line.place) for line in self._lines[self._top.line :])
+        above = (at.get(line.place) for line in reversed(self._lines[: self._top.line]))
+        top = next((number for number in (*below, *above) if number is not None), 0)
+        self._lines, self._others = others, self._lines
+        self._drawn.cache_clear()
+        self._found_line = None
+        self._go_to(top)
+
     def _find(self, step: int, *, is_new: bool = False) -> None:
         """Go to the next line with what is searched, round the ends."""
         if not self._needle:
@@ -210,7 +240,6 @@ class Viewer:
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
         reading = ~has_focus(self._search)
-        ends = {"home": 0, "g": 0, "end": len(self._lines) - 1, "G": len(self._lines) - 1}
         moves: dict[str, Callable[[], None]] = {
             **dict.fromkeys(("up", "k"), lambda: self._scroll(-1)),
             **dict.fromkeys(("down", "j", "enter"), lambda: self._scroll(1)),
@@ -222,11 +251,12 @@ class Viewer:
             **dict.fromkeys(("F", "{"), lambda: self._jump(("file",), -1)),
             "n": lambda: self._find(1),
             "N": lambda: self._find(-1),
+            **dict.fromkeys(("home", "g"), lambda: self._go_to(0)),
+            **dict.fromkeys(("end", "G"), lambda: self._go_to(len(self._lines) - 1)),
+            "c-o": self._toggle_whole,
         }
         for key, move in moves.items():
             keys.add(key, filter=reading)(lambda _event, move=move: move())
-        for key, line in ends.items():
-            keys.add(key, filter=reading)(lambda _event, line=line: self._go_to(line))
         self._add_search_keys(keys)
 
         @keys.add("q", filter=reading)

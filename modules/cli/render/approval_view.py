@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from rich.console import RenderableType
 
-from core.cards import RunCard
+from core.cards import RunCard, TextCard
 from core.events import ApprovalAsked, Reply
+from core.loop.tool_calls import numbered
 from modules.cli.input.approval_input import (
     MAX_PATTERN_CELLS,
     ApprovalQuestion,
@@ -19,8 +21,8 @@ from modules.cli.input.approval_input import (
     choices,
     wait_for_reply,
 )
-from modules.cli.render.card_renderer import INDENT, CardRenderer
-from modules.cli.render.heading import elide_middle
+from modules.cli.render.cards.card_renderer import INDENT, CardRenderer
+from modules.cli.render.cards.heading import elide_middle
 from modules.cli.render.live import LiveDisplay
 from modules.cli.render.live_region import LiveRegion
 from modules.translator import Translator
@@ -69,6 +71,8 @@ class ApprovalView:
         """Show what is asked for, and wait for a yes or a no."""
         call = self._live_region.call
         arguments = call.arguments if call else {}
+        if event.arguments is not None:
+            arguments = event.arguments
         subject = {} if event.risk == "question" else arguments  # the question comes in full
         self._print(self._renderer.head(event.name, subject, mark=("?", "bold yellow")))
         is_cut = self._print_question(event)
@@ -77,13 +81,16 @@ class ApprovalView:
         question = ApprovalQuestion(
             event,
             arguments,
-            show=partial(self._show_choices, choices(event, is_cut=is_cut)),
+            show=partial(
+                self._show_choices,
+                choices(event, is_cut=is_cut, show_key=self._renderer.show_key()),
+            ),
             hide=self._hide_choices,
             show_waiting=partial(self._show_choices, [_TYPING_NOTICE]),
             show_all=partial(self._show_all, event) if is_cut else _show_nothing,
         )
         self.is_open = True
-        reply = wait_for_reply(self._approver, question)
+        reply = self._as_chosen(event, wait_for_reply(self._approver, question))
         self.is_open = False
         self._hide_choices()
         if reply and reply.yes and event.risk != "question":
@@ -93,12 +100,21 @@ class ApprovalView:
             call.started_at = time.monotonic()
         return reply
 
+    def _as_chosen(self, event: ApprovalAsked, reply: Reply | None) -> Reply | None:
+        """Return *reply* with the choice that its words are in the language of the screen."""
+        shown = {self._translator.render(one).casefold(): str(one) for one in event.choices}
+        chosen = shown.get(reply.text.strip().casefold()) if reply else None
+        return replace(reply, text=chosen) if reply and chosen else reply
+
     def _print_question(self, event: ApprovalAsked) -> bool:
         """Print what is asked for and why, or a question and its choices; return whether cut."""
         why = self._renderer.indented(self._renderer.line(event.why, "yellow"))
         if event.risk == "question":
             self._print(why, gap=False)
         is_cut = self._print_draft(event, self._draft_rows(event))
+        if event.risk == "question" and not isinstance(event.preview, TextCard):
+            offered = self._renderer.line(numbered(event.choices), "")
+            self._print(self._renderer.indented(offered), gap=False)
         if event.risk != "question":
             self._print(why, gap=False)
         return is_cut

@@ -19,6 +19,7 @@ BELL = "\a"
 KEEP_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 MAX_NAME = 60
 """Characters of the project's name that a title and a notification have."""
+OFF = phrase("notify is off. Set it first: /settings notify bell")
 _OSC_9 = ("iTerm.app", "WezTerm", "ghostty", "WarpTerminal")
 """What TERM_PROGRAM is in terminals that take a notification as `OSC 9 ; TEXT`."""
 
@@ -73,6 +74,22 @@ class Attention:
     def note_seen(self) -> None:
         """Take note that the person is here now."""
         self._seen_at = self._clock()
+
+    def try_out(self) -> tuple[str, Phrase]:
+        """Return what to send to notify the person right now, and how that is done."""
+        if self._notify == "off":
+            return "", OFF
+        rung = phrase("Rang the terminal's bell.")
+        if self._notify == "bell":
+            return BELL, rung
+        sequence = self._notification(
+            self._translator.render(phrase("{project}: a test", project=self._project))
+        )
+        if sequence == BELL:
+            return BELL, phrase(
+                "This terminal is not known to show notifications: rang its bell instead."
+            )
+        return sequence, phrase("Sent a notification to the terminal.")
 
     def begin(self) -> str:
         """Return what to send before all else: the terminal keeps the title that it has."""

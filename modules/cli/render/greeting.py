@@ -36,7 +36,7 @@ def greet(terminal: MainTerminal, translator: Translator, header: Sequence[Text]
     for text in (*header, keys):
         for row in fit_rows(clean(translator.render(text)), width):
             lines += [("", "\n"), (_DIM, row)]
-    print_formatted_text(FormattedText(lines), end="\n\n")
+    print_formatted_text(FormattedText(lines), end="\n\n", include_default_pygments_style=False)
 
 
 def append_part(

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from core.cards import TableCard
-from utils.i18n import phrase
+from collections.abc import Mapping
 
-KEYS_CARD = TableCard(
-    phrase("Keyboard shortcuts"),
-    (
-        ("Enter", phrase("Send; end a line with \\ to continue it")),
-        ("Alt-Enter, Ctrl-J", phrase("New line")),
-        ("Tab", phrase("Complete a /command, its arguments, or an @path")),
-        ("@NAME", phrase("Add a file, folder, web page or function to the message")),
-        ("Shift-Tab", phrase("Go to the next approval mode: /approve")),
-        ("↑ ↓", phrase("Earlier messages")),
-        ("Ctrl-R", phrase("Search the earlier messages")),
-        ("/settings keys vim", phrase("Vim keys in the input line (after a restart)")),
-        ("Esc", phrase("Stop the task")),
-        ("Ctrl-C", phrase("Stop the task; clear the line; twice: quit")),
-        ("Ctrl-D", phrase("Quit")),
-        ("Ctrl-L", phrase("Clear the screen")),
-        ("Ctrl-O", phrase("Show truncated output; again: earlier output")),
-        (phrase("Long paste"), phrase("Folded to one letter of the line; Ctrl-O unfolds it")),
-        ("Ctrl-X Ctrl-E", phrase("Edit in your editor ($VISUAL or $EDITOR)")),
-        ("Ctrl-Z", phrase("Suspend to the shell; fg returns")),
-        ("!COMMAND", phrase("Run the command yourself, outside the sandbox.")),
-        ("#TEXT", phrase("Remember TEXT.")),
-    ),
-)
+from core.cards import TableCard
+from utils.i18n import Text, phrase
+from utils.shortcuts import COMMAND_KEYS, TERMINAL, terminal_keys
+
+
+def keys_card(shortcuts: Mapping[str, str]) -> TableCard:
+    """Return the keys, with the *shortcuts* that were changed."""
+    keys = {name: ", ".join(terminal_keys(name, shortcuts)) for name in TERMINAL}
+    return TableCard(
+        phrase("Keyboard shortcuts"),
+        (
+            ("Enter", phrase("Send; end a line with \\ to continue it")),
+            _row(keys, "newline"),
+            _row(keys, "complete"),
+            ("@NAME", phrase("Add a file, folder, web page or function to the message")),
+            _row(keys, "next_mode"),
+            ("↑ ↓", phrase("Earlier messages")),
+            _row(keys, "search_history"),
+            ("/settings keys vim", phrase("Vim keys in the input line")),
+            _row(keys, "stop"),
+            ("Ctrl-C", phrase("Stop the task; clear the line; twice: quit")),
+            _row(keys, "quit"),
+            _row(keys, "clear_screen"),
+            _row(keys, "show_output"),
+            (
+                phrase("Long paste"),
+                phrase("Folded to one character; {key} unfolds it", key=keys["show_output"]),
+            ),
+            _row(keys, "open_editor"),
+            *(_row(keys, name) for name in COMMAND_KEYS),
+            ("Ctrl-Z", phrase("Suspend to the shell; fg returns")),
+            ("!COMMAND", phrase("Run the command yourself, outside the sandbox.")),
+            ("#TEXT", phrase("Remember TEXT.")),
+            (
+                "/settings shortcuts NAME KEY",
+                phrase("Change one of these keys; without NAME show all"),
+            ),
+        ),
+    )
+
+
+def _row(keys: Mapping[str, str], name: str) -> tuple[Text, Text]:
+    return keys[name], TERMINAL[name].meaning

@@ -12,12 +12,13 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from modules.cli.render.card_renderer import CardRenderer
-from modules.cli.render.heading import PinnedHead, ShownIfCut
+from modules.cli.render.cards.card_renderer import CardRenderer
+from modules.cli.render.cards.heading import PinnedHead, ShownIfCut
+from modules.cli.render.cards.helper_lines import HelperLines
+from modules.cli.render.cards.plain_cards import duration
+from modules.cli.render.cards.program_view import program_of
 from modules.cli.render.markdown import LeftRule, MarkdownText, WrappedText
 from modules.cli.render.markdown_stream import MarkdownStream
-from modules.cli.render.plain_cards import duration
-from modules.cli.render.program_view import program_of
 from modules.cli.render.theme import SPINNER
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -58,6 +59,8 @@ class LiveCall:
     tier: str = ""
     started_at: float = field(default_factory=time.monotonic)
     output: OutputTail = field(default_factory=lambda: OutputTail(OUTPUT_ROWS))
+    helper: HelperLines | None = None
+    """What it does where it is a helper."""
 
 
 class LiveRegion:
@@ -67,7 +70,8 @@ class LiveRegion:
         self._translator = translator
         self._renderer = renderer
         self.blocks = MarkdownStream()
-        self.call: LiveCall | None = None
+        self.calls: dict[str, LiveCall] = {}
+        """The calls that are carried out, by their ids: several only where they run at once."""
         self.question: Said = ""
         self.notice: Said = ""
         self.typed: Sequence[str] = ()
@@ -76,6 +80,11 @@ class LiveRegion:
         self.until: float | None = None
         """When what is waited for comes, in seconds since the epoch."""
         self._thinking_tail = ""
+
+    @property
+    def call(self) -> LiveCall | None:
+        """The call that began last."""
+        return next(reversed(self.calls.values()), None)
 
     def begin(self, activity: Phrase) -> None:
         """Say what goes on from now; the clock starts when it is something else than before."""
@@ -97,7 +106,8 @@ class LiveRegion:
 
     def end(self) -> None:
         """Show nothing any more."""
-        self._activity = self.call = None
+        self._activity = None
+        self.calls.clear()
         self._thinking_tail = ""
         self.question = ""
         self.blocks.discard()
@@ -117,6 +127,9 @@ class LiveRegion:
             parts += ["", *rows[-THOUGHT_ROWS:]]
         parts.append("")
         if isinstance(activity, LiveCall):
+            *earlier, activity = self.calls.values()
+            for call in earlier:
+                parts += self._running_call(call)
             head, *rest = self._running_call(activity)
             return PinnedHead(Group(*parts, head), Group(*rest, *self._typed_rows()))
         return Group(*parts, self._status(activity), *self._typed_rows())
@@ -137,6 +150,8 @@ class LiveRegion:
         head = self._renderer.head(name, arguments, mark=mark, seconds=seconds, tier=call.tier)
         head.append(f" · {self._hint()}", "dim")
         parts: list[RenderableType] = [head]
+        if call.helper:
+            parts.append(Text(str(call.helper), "dim", no_wrap=True, overflow="ellipsis"))
         if program := program_of(name, arguments):
             drawn = self._renderer.program(program.text, program.language, PROGRAM_ROWS)
             parts.append(ShownIfCut(head, drawn) if program.language == "bash" else drawn)

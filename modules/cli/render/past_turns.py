@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 
 from core.events import (
     Event,
+    HelperEvent,
     TextDelta,
     ThinkingDelta,
     ThinkingFinished,
@@ -21,10 +22,11 @@ from core.events import (
     TurnFinished,
     TurnStarted,
 )
-from modules.cli.render.card_renderer import CardRenderer
+from modules.cli.render.cards.card_renderer import CardRenderer
+from modules.cli.render.cards.helper_lines import HelperLines
+from modules.cli.render.cards.plain_cards import duration, picture_phrase
 from modules.cli.render.live import LiveDisplay
 from modules.cli.render.markdown import MarkdownText, WrappedText
-from modules.cli.render.plain_cards import duration, picture_phrase
 from modules.cli.render.recent import RecentCall, RecentItems, RecentThought
 from modules.cli.render.turn_end import mark_line, turn_end_lines
 from modules.translator import Translator
@@ -88,11 +90,12 @@ class PastTurns:
             yield part
             was_call = is_call
 
-    def _parts(
+    def _parts(  # noqa: C901 - one case for each event
         self, turn: Iterable[Event], *, is_formatted: bool
     ) -> Iterator[tuple[bool, RenderableType]]:
         """Yield whether it is a call, and how it is drawn, of all in *turn*."""
         number, thought, call = 0, "", ToolStarted("", "", {})
+        helper = HelperLines(self._renderer, self._translator)
         for event in turn:
             match event:
                 case TurnStarted():
@@ -110,8 +113,11 @@ class PastTurns:
                     yield False, self._renderer.dim(line)
                 case ToolStarted():
                     call = event
+                    helper = HelperLines(self._renderer, self._translator)
+                case HelperEvent():
+                    helper.add(event.event)
                 case ToolFinished():
-                    yield True, self._call(call, event)
+                    yield True, self._call(call, event, helper.rows)
                 case TurnFinished():
                     yield False, self._end(event, number)
 
@@ -140,9 +146,11 @@ class PastTurns:
         left_out = phrase("… {count:,} more lines · /history {n} shows all", count=count, n=turn)
         return self._renderer.dim(left_out)
 
-    def _call(self, call: ToolStarted, event: ToolFinished) -> RenderableType:
+    def _call(
+        self, call: ToolStarted, event: ToolFinished, steps: Sequence[RenderableType]
+    ) -> RenderableType:
         self._recent.add(RecentCall(event.name, call.arguments, is_folded=True))
-        self._recent.finish(event.card, event.state)
+        self._recent.finish(event.card, event.state, steps=steps)
         head = self._renderer.head(
             event.name,
             call.arguments,

@@ -6,7 +6,7 @@ The key that shows one of them whole is the same at any time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ from rich.console import Group, RenderableType
 
 from core.cards import Card, RunCard
 from core.conversation.messages import ResultState
-from modules.cli.render.card_renderer import BRIEF_ROWS, CardRenderer
-from modules.cli.render.heading import Heading
+from modules.cli.render.cards.card_renderer import BRIEF_ROWS, CardRenderer
+from modules.cli.render.cards.heading import Heading
+from modules.cli.render.cards.program_view import program_of
 from modules.cli.render.live_region import PROGRAM_ROWS
 from modules.cli.render.markdown import WrappedText
-from modules.cli.render.program_view import program_of
 from utils.i18n import Text as Said
 from utils.text.clean import visible_lines
 
@@ -28,7 +28,10 @@ MAX_ITEMS = 50
 
 @dataclass
 class RecentCall:
-    """A call of the tool *name*; there is no *card* before it ended."""
+    """A call of the tool *name*; there is no *card* before it ended.
+
+    *steps* are those of a helper, as they are shown; only who asks for all sees them.
+    """
 
     name: str
     arguments: Mapping[str, Any]
@@ -36,6 +39,8 @@ class RecentCall:
     state: ResultState = "done"
     is_folded: bool = False
     """Whether its first line alone was shown."""
+    call_id: str = ""
+    steps: Sequence[RenderableType] = ()
 
     @property
     def rows(self) -> int:
@@ -44,7 +49,8 @@ class RecentCall:
 
     def body(self, renderer: CardRenderer, head: Heading, rows: int) -> RenderableType:
         """Return what stands below *head*, in about *rows* rows for each part."""
-        parts: list[RenderableType] = []
+        is_whole = rows > max(PROGRAM_ROWS, BRIEF_ROWS)
+        parts = [renderer.indented(step) for step in self.steps] if is_whole else []
         program = program_of(self.name, self.arguments)
         is_run = isinstance(self.card, RunCard)  # which has the program in itself
         if program and not is_run:
@@ -84,11 +90,18 @@ class RecentItems:
         self._items.appendleft(item)
         self._next = 0
 
-    def finish(self, card: Card, state: ResultState) -> None:
-        """Take note of how the call ended that began last."""
-        call = next((item for item in self._items if isinstance(item, RecentCall)), None)
+    def finish(
+        self,
+        card: Card,
+        state: ResultState,
+        call_id: str = "",
+        steps: Sequence[RenderableType] = (),
+    ) -> None:
+        """Take note of how the call *call_id* ended, or for "" the one that began last."""
+        calls = (item for item in self._items if isinstance(item, RecentCall))
+        call = next((one for one in calls if call_id in ("", one.call_id)), None)
         if call and call.card is None:
-            call.card, call.state = card, state
+            call.card, call.state, call.steps = card, state, steps
             self._next = 0
 
     def next(self, rows: int) -> tuple[RenderableType, RenderableType] | None:

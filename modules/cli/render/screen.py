@@ -19,6 +19,7 @@ from core.events import (
     CallDrafted,
     CommandAnswered,
     Event,
+    HelperEvent,
     Informed,
     Reply,
     Retrying,
@@ -39,14 +40,16 @@ from core.events import (
 from core.feature import name_of
 from modules.cli.input.approval_input import Approver
 from modules.cli.render.approval_view import ApprovalView
-from modules.cli.render.call_titles import CallTitles
-from modules.cli.render.card_renderer import CardRenderer
+from modules.cli.render.cards.call_titles import CallTitles
+from modules.cli.render.cards.card_renderer import CardRenderer
+from modules.cli.render.cards.helper_lines import HelperLines
+from modules.cli.render.cards.plain_cards import duration, picture_phrase
 from modules.cli.render.live import LiveDisplay
 from modules.cli.render.live_region import LiveCall, LiveRegion
-from modules.cli.render.plain_cards import duration, picture_phrase
 from modules.cli.render.recent import RecentCall, RecentItems, RecentThought
 from modules.cli.render.scrollback import Scrollback
 from modules.cli.render.turn_end import mark_line, turn_end_lines
+from modules.cli.screen_settings import ScreenSettings
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.i18n import Text as Said
@@ -75,6 +78,7 @@ class CliScreen:
         has_show_all_key: bool | None = None,
         is_practice: Callable[[], bool] = lambda: False,
         yuan: Callable[[], float] = lambda: 0.0,
+        settings: ScreenSettings | None = None,
     ) -> None:
         """Unless *has_show_all_key* is said there is one where there is an *approver*.
 
@@ -82,8 +86,13 @@ class CliScreen:
         self._translator = translator
         self._is_practice = is_practice
         self._yuan = yuan
+        self._settings = settings = settings or ScreenSettings()
         has_key = approver is not None if has_show_all_key is None else has_show_all_key
-        self._renderer = CardRenderer(translator, titles, has_show_all_key=has_key)
+        self._renderer = CardRenderer(
+            *(translator, titles),
+            has_show_all_key=has_key,
+            show_key=lambda: settings.typed_keys.show_output_name,
+        )
         self._live_region = LiveRegion(translator, self._renderer)
         self._display = LiveDisplay(console, self._live_region)
         self._recent = RecentItems(self._renderer, self._display.rows)
@@ -185,16 +194,25 @@ class CliScreen:
             if self._live_region() is None:  # a prompt stands there, as at the end of a turn
                 self._display.write("", gap=False)
 
-    def show_diffs(self, cards: Sequence[DiffCard]) -> None:
-        """Show *cards*: printed where they fit the window, else on the whole screen until left."""
-        from modules.cli.render.diff_lines import diff_view, fits
+    def show_diffs(
+        self, cards: Sequence[DiffCard], whole: Callable[[], Sequence[DiffCard]]
+    ) -> None:
+        """Show *cards*: printed where they fit the window, else on the whole screen until left.
+
+        *whole* returns them with the lines between their hunks.
+        """
+        from modules.cli.render.cards.diff_lines import diff_view, fits
 
         lines = diff_view(cards, self._translator)
         with self._lock:
             if not fits(lines, self._display.rows, self._display.console.height):
                 from modules.cli.input.viewer import Viewer
 
-                Viewer(phrase("Changes"), lines, self._display.rows, self._translator).show()
+                Viewer(
+                    *(phrase("Changes"), lines, self._display.rows),
+                    *(self._translator, self._settings.colors),
+                    lambda: diff_view(whole(), self._translator, is_whole=True),
+                ).show()
                 return
         with self.turn():
             for card in cards:
@@ -264,6 +282,8 @@ class CliScreen:
                 self._on_tool_started(event)
             case ToolOutput():
                 self._on_output(event)
+            case HelperEvent():
+                self._on_helper_event(event)
             case ToolFinished():
                 self._on_tool_finished(event)
             case ApprovalAsked():
@@ -305,8 +325,8 @@ class CliScreen:
 
     def _on_tool_started(self, event: ToolStarted) -> None:
         self._scrollback.flush()
-        self._recent.add(RecentCall(event.name, event.arguments))
-        self._live_region.call = LiveCall(
+        self._recent.add(RecentCall(event.name, event.arguments, call_id=event.call_id))
+        self._live_region.calls[event.call_id] = LiveCall(
             event.name, event.arguments, is_revised=event.is_revised, tier=event.tier
         )
         self._draw_soon()
@@ -317,13 +337,20 @@ class CliScreen:
         self._set_activity(phrase("Preparing {name}, {size:,} characters", name=name, size=size))
 
     def _on_output(self, event: ToolOutput) -> None:
-        if self._live_region.call:
-            self._live_region.call.output.feed(event.text)
+        if call := self._live_region.calls.get(event.call_id):
+            call.output.feed(event.text)
+        self._draw_soon()
+
+    def _on_helper_event(self, event: HelperEvent) -> None:
+        if call := self._live_region.calls.get(event.parent):
+            call.helper = call.helper or HelperLines(self._renderer, self._translator)
+            call.helper.add(event.event)
         self._draw_soon()
 
     def _on_tool_finished(self, event: ToolFinished) -> None:
-        call, self._live_region.call = self._live_region.call, None
-        self._recent.finish(event.card, event.state)
+        call = self._live_region.calls.pop(event.call_id, None)
+        steps = call.helper.rows if call and call.helper else ()
+        self._recent.finish(event.card, event.state, event.call_id, steps)
         if isinstance(event.card, LinksCard):
             self._scrollback.sources |= {
                 one.n: visible(one.url) for one in event.card.links if one.n
@@ -368,7 +395,7 @@ class CliScreen:
         if is_cleared and event.ok and self._display.is_live:
             self._display.console.clear()
             self._display.mark_blank()
-        if card := _keys_card() if event.effect == "keys" else event.card:
+        if card := self._keys_card() if event.effect == "keys" else event.card:
             self._scrollback.print(self._renderer.answer(card, ok=event.ok))
 
     def _on_turn_finished(self, event: TurnFinished) -> None:
@@ -402,8 +429,7 @@ class CliScreen:
         self._display.draw()
         self._drawn_at = time.monotonic()
 
+    def _keys_card(self) -> Card:
+        from modules.cli.render.keys import keys_card  # hardly ever needed
 
-def _keys_card() -> Card:
-    from modules.cli.render.keys import KEYS_CARD  # hardly ever needed
-
-    return KEYS_CARD
+        return keys_card(self._settings.shortcuts)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from core.events import TurnFinished
-from modules.cli.render.card_renderer import CardRenderer
+from modules.cli.render.cards.card_renderer import CardRenderer
+from modules.cli.render.cards.plain_cards import duration, usage_parts
+from modules.cli.render.cards.receipts import receipt_lines
 from modules.cli.render.citations import source_lines
 from modules.cli.render.markdown import WrappedText
-from modules.cli.render.plain_cards import duration, usage_parts
-from modules.cli.render.receipts import receipt_lines
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.i18n import Text as Said

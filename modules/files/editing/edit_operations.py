@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Literal, NamedTuple, assert_never
+from typing import Literal, assert_never
 
 from core.tools import ToolError
+from utils.frozen import frozen
 from utils.i18n import Phrase, phrase
 from utils.text.lines import lines_of
 
@@ -23,7 +24,8 @@ _PROSE_SUFFIXES = frozenset(
 )
 
 
-class EditRequest(NamedTuple):
+@frozen
+class EditRequest:
     """Arguments of a call of modify_file; None for what it left out."""
 
     operation: EditOperation
@@ -34,7 +36,8 @@ class EditRequest(NamedTuple):
     end_line: int | None = None
 
 
-class Replacement(NamedTuple):
+@frozen
+class Replacement:
     """The characters *start* to *end* of the old text became *length* others."""
 
     start: int
@@ -42,7 +45,8 @@ class Replacement(NamedTuple):
     length: int
 
 
-class EditResult(NamedTuple):
+@frozen
+class EditResult:
     """The new *text*, what was *tolerated* in *old*, and what was replaced, from top to bottom."""
 
     text: str

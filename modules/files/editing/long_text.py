@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO
 
 from modules.files.editing.text_file import NotText, TextFile
+from utils.frozen import frozen
 
 MAX_BYTES = 100_000_000
 """Bytes of the longest file that is read to its end."""
@@ -21,7 +21,7 @@ class NotLineByLine(Exception):
     """Text whose lines cannot be told one by one, as with UTF-16."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LongText:
     r"""The lines of the text in *stream*, which has to stay open: *count* of them.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import NamedTuple
 
 from core.tools import ToolError
 from modules.files.editing.text_file import NotText, TextFile
+from utils.frozen import frozen
 from utils.i18n import phrase
 from utils.text.clean import visible
 from utils.text.line_diff import text_diff
@@ -20,7 +20,8 @@ _MAX_KEPT_BYTES = 16_000_000
 _MAX_KEPT_FILES = 10_000
 
 
-class SeenVersion(NamedTuple):
+@frozen
+class SeenVersion:
     """Version of a file that was seen; *data* is None when it was too much to keep."""
 
     digest: bytes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from modules.files import encodings, file_kinds
+from utils.frozen import frozen
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -43,7 +44,7 @@ class NotRoundTrip(Exception):
     """File with bytes that its encoding would write in another way, so it is left alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextFile:
     r"""The content of a text file.
 

@@ -16,8 +16,13 @@
 - linked_tree       Linked work trees (`git worktree add`): what of the repository they share is
                     theirs.
 - new_repository    New repositories: empty, with settings of ours and no hooks.
+- object_transfer Bringing objects of one repository to another that it was once a copy of.
+- person_identity   Who the person is to git by their environment, which goes before what its config
+                    says.
 - repository        Queries to git about a folder.
 - secret_scan       Scanning of what is to be published for secrets.
+- split_index       Git's index where it is split in two (`core.splitIndex`), a shared file with
+                    most of it and one with what is different.
 - staging           Staging of a commit in an index of its own, so that git's own data changes at
                     the end only.
 - state_changes     Changes of a repository's state, found between two of its states and made under

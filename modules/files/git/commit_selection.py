@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.tools import ToolError
+from modules.files.git.common_dir import read_regular_file
 from modules.files.git.git_runs import GitRuns
 from modules.files.git.lfs import is_pointer_file
 from modules.files.ignore import GENERATED_FOLDERS
 from modules.secrets.env_files import is_env_name
 from utils.i18n import phrase
 from utils.text.clean import visible
+from utils.text.lines import first_names
 
 ALL = "."
+_CONFLICT = re.compile(rb"^<<<<<<< .*?^=======\r?$.*?^>>>>>>> ", re.DOTALL | re.MULTILINE)
 _CHANGED = ("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
 _UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard")
 _IGNORED = (*_UNTRACKED, "--ignored", "--directory")
@@ -54,6 +58,7 @@ def select(git: GitRuns, paths: Sequence[str]) -> CommitSelection:
     selected = [
         name for name in (*names, *untracked) if name not in deleted and name not in env_files
     ]
+    _refuse_conflicts(git, selected)
     _refuse_repositories(git.tree, selected)
     refuse_filters(git, selected)
     return CommitSelection(selected, list(deleted), _generated(git, paths), env_files)
@@ -63,6 +68,24 @@ def submodules(git: GitRuns) -> list[bytes]:
     """Return the paths of the submodules in the index of *git*."""
     rows = git.split_output("ls-files", "-z", "--stage")
     return [row.partition(b"\t")[2] for row in rows if row.startswith(b"160000 ")]
+
+
+def _refuse_conflicts(git: GitRuns, names: Sequence[bytes]) -> None:
+    """Refuse files of a merge that hold both sides as git left them: that is hardly ever meant."""
+    rows = git.split_output("ls-files", "-z", "--unmerged")
+    unmerged = {row.partition(b"\t")[2] for row in rows}
+    left = [
+        visible(os.fsdecode(name)) for name in names
+        if name in unmerged and _CONFLICT.search(read_regular_file(git.tree / os.fsdecode(name)))
+    ]  # fmt: skip
+    if left:
+        raise ToolError(
+            phrase(
+                "Conflict markers are left in {names}: resolve the conflicts first, or git add the "
+                "files if they are meant to be there.",
+                names=first_names(left),
+            )
+        )
 
 
 def _refuse_unknown(git: GitRuns, paths: Sequence[str]) -> None:
@@ -100,7 +123,20 @@ def _untracked_files(git: GitRuns, paths: Sequence[str]) -> list[bytes]:
         if other_paths
         else []
     )
-    return list(dict.fromkeys(found))
+    is_own = _names_in_repository(git)
+    return [name for name in dict.fromkeys(found) if not is_own(name)]
+
+
+def _names_in_repository(git: GitRuns) -> Callable[[bytes], bool]:
+    """Return what says of a name whether it is of the repository itself.
+
+    Under another name than `.git` git takes its own files for those of the work tree.
+    """
+    repository, tree = git.git.folders.common_dir.resolve(), git.tree.resolve()
+    if tree not in repository.parents:
+        return lambda _name: False
+    prefix = os.fsencode(f"{repository.relative_to(tree)}/")
+    return lambda name: name.startswith(prefix)
 
 
 def _generated(git: GitRuns, paths: Sequence[str]) -> list[bytes]:

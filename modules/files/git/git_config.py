@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from modules.files.git.git_guard import GitFolders
+from modules.files.git.person_identity import identity
 from utils.system.child import TimedOut, run_program
 
 _ALLOWED_KEYS = frozenset(
@@ -25,6 +26,8 @@ _ALLOWED_KEYS = frozenset(
         *("core.sharedrepository", "core.logallrefupdates", "core.repositoryformatversion"),
     }
 )
+_PERSON_KEYS = ("core.autocrlf", "core.eol", "core.safecrlf")
+"""How files are read and written, of the person's own: also for programs in the sandbox."""
 _RULE_FILES = {"core.excludesfile": "ignore", "core.attributesfile": "attributes"}
 """Files of rules that the person's own settings may name, and git's names for them else."""
 _REFUSED_KEYS = frozenset({"extensions.partialclone", "extensions.worktreeconfig"})
@@ -67,7 +70,8 @@ class GitConfig:
 
     *remotes* is what the repository says of its remotes, by key: claims, which git does not read.
     *default_branch* is the person's name for the first branch of a repository; *hooks_path* is
-    where this one has its hooks, if elsewhere than usual.
+    where this one has its hooks, if elsewhere than usual. *rules* is what the person's own settings
+    say of line ends, and their files of what to ignore and of attributes, by key.
     """
 
     values: tuple[tuple[str, str], ...] = ()
@@ -76,6 +80,7 @@ class GitConfig:
     remotes: tuple[tuple[str, str], ...] = ()
     default_branch: str = ""
     hooks_path: str = ""
+    rules: tuple[tuple[str, str], ...] = ()
 
 
 def config_files(folders: GitFolders) -> tuple[Path, ...]:
@@ -99,14 +104,19 @@ def read_config(program: str, folders: GitFolders, common_dir: Path) -> GitConfi
         repository |= ask("--file", os.fspath(path), "--no-includes")
     merged = person | repository
     values = {key: value for key, value in merged.items() if _is_allowed(key, value)}
-    values |= dict(_rule_files(person))
+    files = dict(_rule_files(person))
+    values |= files
+    line_ends = {key: person[key] for key in _PERSON_KEYS if key in person}
+    rules = {key: value for key, value in line_ends.items() if _is_allowed(key, value)} | files
+    name, email = identity()
     return GitConfig(
         tuple(values.items()),
-        merged.get("user.name", "").strip(),
-        merged.get("user.email", "").strip(),
+        name or merged.get("user.name", "").strip(),
+        email or merged.get("user.email", "").strip(),
         tuple(item for item in repository.items() if item[0].startswith("remote.")),
         person.get("init.defaultbranch", "").strip(),
         repository.get("core.hookspath", ""),
+        tuple(rules.items()),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from core.tools import ToolError
 from modules.files.git.git_guard import repository_paths
 from modules.files.git.isolated_git import IsolatedGit, has_git, isolated_git
+from modules.files.git.repository import REPOSITORY_ELSEWHERE, find_work_tree, outer_repository
 from utils.i18n import UserError, phrase
 from utils.system.child import ChildResult, OnCancel, TimedOut
 from utils.text.clean import clean
@@ -81,10 +82,18 @@ def git_for(root: Path, until: OnCancel | None) -> IsolatedGit:
         raise ToolError(phrase("git refused: {said}", said=str(error))) from None
     except TimedOut:
         raise ToolError(phrase("git took too long and was stopped.")) from None
-    if not found:
-        raise ToolError(phrase("The project is no git repository; git init is the person's part."))
+    if not found or _is_place_for_new(root / ".git"):
+        if (above := find_work_tree(root.parent)) is not None:
+            raise ToolError(outer_repository(above))
+        raise ToolError(phrase("The project has no git repository; git init creates one."))
     if git is None:
-        raise ToolError(
-            phrase("This .git leads to another place, so git is not run here for the model.")
-        )
+        raise ToolError(REPOSITORY_ELSEWHERE)
     return git
+
+
+def _is_place_for_new(git: Path) -> bool:
+    """Return whether *git* is the empty folder that keeps the name free while a program runs."""
+    try:
+        return git.is_dir() and not any(git.iterdir())
+    except OSError:
+        return False

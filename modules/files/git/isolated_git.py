@@ -112,12 +112,13 @@ def has_git() -> bool:
 
 
 def isolated_git(tree: Path, until: OnCancel | None = None) -> IsolatedGit | None:
-    """Return git for the work tree *tree*; None without git or where `.git` leads elsewhere.
+    """Return git for the work tree *tree*.
 
+    None without git, where `.git` leads elsewhere, and where git would wait at a pipe at once.
     Raises `UserError` for a `.git` that is a link, `OSError` where none of ours can be made.
     """
     program, folders = _program(), find_git_folders(tree)
-    if program is None or folders is None:
+    if program is None or folders is None or (folders.git_dir / "HEAD").is_fifo():
         return None
     return IsolatedGit(tree.resolve(), folders, common_dir_for(program, folders), program, until)
 

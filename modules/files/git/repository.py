@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from modules.files.git.isolated_git import IsolatedGit, isolated_git
-from utils.i18n import UserError
+from utils.i18n import Phrase, UserError, phrase
 from utils.system.child import TimedOut
+from utils.text.clean import visible
 
 
 def config_environment(config: Mapping[str, str]) -> dict[str, str]:
@@ -20,6 +21,13 @@ def config_environment(config: Mapping[str, str]) -> dict[str, str]:
     return numbered
 
 
+REPOSITORY_ELSEWHERE = phrase(
+    "This .git leads to another place: a repository that does not name this folder in return (by "
+    "its core.worktree), so git is out of reach here."
+)
+"""Says why there is no git where a `.git` is only a claim: it could be on anybody's repository."""
+
+
 def find_work_tree(folder: Path) -> Path | None:
     """Return the folder of the repository that *folder* is in; None if it is in none."""
     for folder_above in (folder, *folder.parents):
@@ -27,6 +35,16 @@ def find_work_tree(folder: Path) -> Path | None:
         if os.path.isfile(git) or os.path.lexists(f"{git}/HEAD"):  # noqa: PTH113 - at each listing
             return folder_above
     return None
+
+
+def outer_repository(tree: Path) -> Phrase:
+    """Say to the model why there is no git in a project in the work tree *tree* of a repository."""
+    return phrase(
+        "The project is a folder of the git repository in {path}, which is out of reach here. git "
+        "works where Onefold is started in that folder; git init would make a second repository "
+        "inside it.",
+        path=visible(str(tree)),
+    )
 
 
 def git_output(

@@ -103,7 +103,8 @@ def _text_of(data: bytes) -> str:
 def secrets_in_commits(
     git: GitRuns, span: Sequence[str], secret_names_in: SecretNamesIn
 ) -> tuple[Secrets, int]:
-    """Return the secrets in the files and messages of the commits in *span*, of `git rev-list`.
+    """Return the secrets in the files and messages of the commits in *span*, of `git rev-list`, and
+    in that of a tag.
 
     Beside them how many of the files are too large to be searched.
     """
@@ -129,7 +130,7 @@ def _readable(git: GitRuns, object_ids: Sequence[bytes]) -> list[bytes]:
     stdin = b"".join(one + b"\n" for one in object_ids)
     output = git.run("cat-file", "--batch-check=%(objecttype)", stdin=stdin) if stdin else b""
     kinds = zip(object_ids, output.splitlines(), strict=True)
-    return [object_id for object_id, kind in kinds if kind in (b"blob", b"commit")]
+    return [object_id for object_id, kind in kinds if kind in (b"blob", b"commit", b"tag")]
 
 
 def format_secrets(files: Secrets) -> str:

@@ -126,7 +126,8 @@ class Staging:
 
     def commit(self, message: str) -> str:
         """Commit, and return the new commit in words."""
-        if not self._private_git.run(*_DIFF, "--name-only", "-z"):
+        is_merge = (self._real_git.git.folders.git_dir / "MERGE_HEAD").exists()
+        if not is_merge and not self._private_git.run(*_DIFF, "--name-only", "-z"):
             raise ToolError(phrase("There is nothing to commit."))
         refuse_links(self._real_git)
         kept = [name for name in self.selection.present if name not in self.withheld]
@@ -136,7 +137,8 @@ class Staging:
         stdin = message.encode("utf-8", "replace")
         # With nothing left to find out, git looks into no other repository.
         self._commit_git.run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status",
-                       "--allow-empty", "--cleanup=strip", "--file=-", stdin=stdin)  # fmt: skip
+                             "--allow-empty", "--cleanup=whitespace", "--file=-",
+                             stdin=stdin)  # fmt: skip
         summary = self._commit_git.run("show", "--stat", "--no-ext-diff", "--no-textconv",
                               "--no-color", "--no-show-signature", "--submodule=short",
                               "--format=%h %s", "HEAD", "--")  # fmt: skip

@@ -291,9 +291,13 @@ def _is_done(git: Path, change: GitStateChange, packed: Mapping[str, _PackedRefs
         current = refs.refs.get(own_name(change.name)) if current is None else current.strip()
     if current == change.new:
         return True
-    is_index = change.name.rpartition("/")[2] == "index"
+    folder, _, name = change.name.rpartition("/")
+    beside = f"{folder}/" if folder else ""
     if current == change.old or (
-        is_index and current and change.old and same_index(current, change.old)
+        name == "index"
+        and current
+        and change.old
+        and same_index(current, change.old, lambda one: read_state_file(git, beside + one))
     ):
         return False
     raise StateMoved(change.name)

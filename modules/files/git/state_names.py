@@ -2,8 +2,8 @@
 
 That is where the branches, HEAD, the index and the stash stand, and what of a merge, a rebase or
 the like is under way. None of them is a setting: hooks, config, attributes, alternates and what
-says where a repository lies are not among them. Those of the repositories of submodules, which lie
-in `modules`, are among them.
+says where a repository lies are not among them. Those of the repositories of submodules are, which
+lie in `modules`, and in the folder of a linked work tree for its own.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ _STEP_FILE = re.compile(r"[\w.-]{1,100}")
 _NEVER = frozenset({"gpg_sign_opt"})  # an option for the program that signs
 _WORKTREE = re.compile(r"worktrees/(?P<name>[^/]+)/(?P<inner>.+)")
 _MODULES = "modules"
+_LINKED_TREES = "worktrees"
 _IN_REPOSITORY = _FILES | {
-    *(*_TREES, *_STEP_FOLDERS, _MODULES, "worktrees", "objects", "hooks", "info", "branches"),
+    *(*_TREES, *_STEP_FOLDERS, _MODULES, _LINKED_TREES, "objects", "hooks", "info", "branches"),
     *("remotes", "config", "config.worktree", "commondir", "gitdir", "shallow", "reftable"),
     *("description", "rr-cache", "lfs", "FETCH_HEAD", "gc.log", "gc.pid", "common", "svn"),
 }
@@ -48,10 +49,11 @@ Refs = dict[str, bytes]
 
 def is_state_file(name: str) -> bool:
     """Return whether the file *name*, a path in a repository, is one of them."""
-    if match := _WORKTREE.fullmatch(name):
+    submodule, own = split_submodule(name)
+    if not submodule and (match := _WORKTREE.fullmatch(own)):
         inner = match["inner"]
         return inner in _WORKTREE_FILES or (inner != "packed-refs" and _is_own_state(inner))
-    return _is_own_state(split_submodule(name)[1])
+    return _is_own_state(own)
 
 
 def split_submodule(name: str) -> tuple[str, str]:
@@ -61,18 +63,30 @@ def split_submodule(name: str) -> tuple[str, str]:
     The folder is "" for what is the repository's own, else it ends with `/`. The rest is "" for
     what leads to submodules only.
     """
-    if not name.startswith(_MODULES):
+    if not name.startswith((_MODULES, _LINKED_TREES)):
         return "", name
     parts = name.split("/")
-    start = 0
+    start = 2 if parts[0] == _LINKED_TREES else 0  # after the name of the work tree
+    if parts[start : start + 1] != [_MODULES]:
+        return "", name
+    submodule = ""
     while parts[start] == _MODULES:
         # The first word is always part of a submodule's name, whatever it is.
         ends = (n for n in range(start + 2, len(parts)) if parts[n] in _IN_REPOSITORY)
         end = next(ends, None)
         if end is None:
-            return "/".join([*parts[:start], ""]), ""
+            return submodule, ""
         start = end
-    return "".join(f"{part}/" for part in parts[:start]), "/".join(parts[start:])
+        submodule = "".join(f"{part}/" for part in parts[:start])
+    return submodule, "/".join(parts[start:])
+
+
+def tree_of_submodule(folder: str) -> str:
+    """Return the name of the linked work tree that the submodule in *folder* belongs to, a path in
+    a repository; "" if it is of the main one.
+    """
+    top, _, rest = folder.partition("/")
+    return rest.partition("/")[0] if top == _LINKED_TREES else ""
 
 
 def own_name(name: str) -> str:
@@ -123,7 +137,7 @@ def may_hold_state(folder: str) -> bool:
     if not name:
         return True
     parts = name.split("/")
-    if parts[0] == "worktrees" and name == folder:
+    if parts[0] == _LINKED_TREES and name == folder:
         parts = parts[2:]
         if not parts:
             return True

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from utils.frozen import frozen
 from utils.system.programs import search_path_outside
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PersonEnvironment:
     """The person's own *variables*, for programs of theirs; *seconds* is the time for a run."""
 

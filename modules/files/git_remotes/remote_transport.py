@@ -80,9 +80,9 @@ class Transport:
         self.update(moved)
         return moved
 
-    def push(self, address: str, object_id: str, branch: str) -> None:
-        """Push *object_id* as *branch* to *address*, never by force. Raises `ToolError`."""
-        self.run("push", "--porcelain", "--", address, f"{object_id}:refs/heads/{branch}")
+    def push(self, address: str, object_id: str, ref: str) -> None:
+        """Push *object_id* as *ref* to *address*, never by force. Raises `ToolError`."""
+        self.run("push", "--porcelain", "--", address, f"{object_id}:{ref}")
 
     def default_branch(self, address: str) -> str:
         """Return the branch that HEAD of *address* is on. Raises `ToolError` if that has none."""

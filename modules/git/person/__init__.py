@@ -9,6 +9,7 @@
 - diffs          Diffs for the person: by file and by hunk, each bounded, with why where there is
                  none to show.
 - feature        Git for the person: `/git` in the terminal, and all that the page's Git pane does.
+- head           The branch that the project is on, read from `.git/HEAD` without any program.
 - history        The log for the person: page by page, and one commit in full.
 - index_writes   What the person does to the index and to their files: stage, unstage, discard.
 - repository     The repository of the project, opened for the person: git as it is run for us, and

@@ -87,6 +87,12 @@ class GitForPerson(Feature, BindsToSession):
         with repository(self._project.root) as git:
             yield git
 
+    def head(self) -> str:
+        """Return the branch or commit that the project is on, "" where there is none."""
+        from modules.git.person.head import shown_head  # for who has the page open
+
+        return shown_head(self._project.root)
+
     def diff(self, path: str, *, is_staged: bool) -> FileDiff:
         """Return how the file *path* differs. Raises `UserError`, `ToolError`."""
         from modules.git.person.diffs import file_diff  # for who uses git

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from core.tools import ToolError
+from modules.files.git.common_dir import read_regular_file
 from modules.files.git.git_runs import GitRuns
 from modules.files.git_remotes.branches import commit_of
 from modules.files.git_remotes.upstreams import upstream_of
@@ -111,7 +113,16 @@ def branch_of(git: GitRuns) -> str:
 def under_way(git: GitRuns) -> UnderWay:
     """Return what was begun in the repository and is to be finished first."""
     folder = git.git.folders.git_dir
-    return next((what for name, what in _UNDER_WAY if (folder / name).exists()), "")
+    for name, what in _UNDER_WAY:
+        if (folder / name).exists():
+            return what
+    return _rest_of_sequence(folder)
+
+
+def _rest_of_sequence(folder: Path) -> UnderWay:
+    """Return what has more commits to take, where the one that stopped it is committed by now."""
+    words = read_regular_file(folder / "sequencer" / "todo").split(None, 1)
+    return "" if not words else "revert" if words[0] == b"revert" else "cherry-pick"
 
 
 def conflicting(git: GitRuns) -> list[bytes]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modules.files.git.repository import config_environment
-from modules.sandbox.filesystem.etc import user_name
+from modules.sandbox.filesystem.etc import mounted_folders, user_name
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.git.git_command import programs_of
 from modules.sandbox.git.stand_in import LFS_IN_SANDBOX, MODULES_IN_SANDBOX, OBJECTS_IN_SANDBOX
@@ -174,6 +174,8 @@ def _environment_options(environment: Mapping[str, str]) -> Iterator[str]:
 def _system_mounts(plan: MountPlan) -> Iterator[str]:
     yield from system_folders()
     yield from ("--ro-bind", str(plan.etc), "/etc")
+    for folder in mounted_folders(plan.etc):
+        yield from ("--ro-bind", str(folder), str(folder))
 
 
 def system_folders() -> Iterator[str]:
@@ -264,8 +266,8 @@ def _git_mounts(git: Path, stand_in: Path, plan: MountPlan) -> Iterator[str]:
     yield from ("--ro-bind", str(git / "objects"), OBJECTS_IN_SANDBOX)
     if plan.git_lfs:
         yield from ("--ro-bind", str(plan.git_lfs), LFS_IN_SANDBOX)
-    if plan.git_modules:
-        yield from ("--ro-bind", str(plan.git_modules), MODULES_IN_SANDBOX)
+    for name in plan.git_modules:
+        yield from ("--ro-bind", str(git / name), f"{MODULES_IN_SANDBOX}/{name}")
     for source, place in plan.git_covered:
         yield from ("--ro-bind", str(source), place)
     yield from ("--bind", str(stand_in), str(git))

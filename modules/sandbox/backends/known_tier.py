@@ -7,16 +7,18 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from modules.sandbox.types import TierName
+from utils.frozen import frozen
 
 BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
 """Paths where bubblewrap may be; PATH is not used, where a project may have put its own."""
 _FORMAT_VERSION = 4  # raise it when what a tier promises changes
 
 
-class KnownTier(NamedTuple):
+@frozen
+class KnownTier:
     """The best tier that works; *program* is bubblewrap where it has part in that.
 
     *failure* is what the first better one said ("": not there), None where there is none.

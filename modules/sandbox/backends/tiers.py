@@ -23,6 +23,7 @@ from modules.sandbox.backends.seccomp import filter_program
 from modules.sandbox.filesystem.etc import exposed_paths
 from modules.sandbox.filesystem.interpreter import Interpreter
 from modules.sandbox.filesystem.mounts import MountPlan
+from modules.sandbox.git.person_rules import settings_that_name
 from modules.sandbox.home.home_variables import HOME_IN_SANDBOX, WAITING_HOME
 from modules.sandbox.limits.rlimits import inner_limits
 from modules.sandbox.network.proxy import SOCKET_IN_SANDBOX
@@ -47,6 +48,8 @@ _TAKE_TERMINAL = (
 bubblewrap shows that as /dev/console; opened there, it has a name that programs find.
 """
 _BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-{1}; eval "unset -v code; $code"'
+_WAIT = '; code=$?; wait; exit "$code"'
+"""End of a command that runs on in the background: what it began with `&` is a part of it."""
 
 
 class Tier(Protocol):
@@ -160,11 +163,11 @@ class LauncherTier:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
         if self.name is TierName.SEATBELT:
             plan = replace(plan, home=None)
-        home = plan.home or scratch
+        home = plan.home or _home_in(scratch, is_apart=bool(plan.git_settings))
         environment = {
             **environment_of(plan, home, is_cut_off=self.name is not TierName.LIMITS_ONLY),
             "TMPDIR": str(scratch),
-            "GIT_CONFIG_NOSYSTEM": "1",  # git gives up where it is there and may not be read
+            **_git_variables(plan, scratch),
         }
         if is_prewarmed:
             environment["HOME"] = WAITING_HOME
@@ -214,6 +217,28 @@ class LauncherTier:
             "shown": [str(path) for path in _shown_folders(plan)],
             "covered": [str(path) for path in (*plan.toolchains.covered, *plan.hidden)],
         }
+
+
+def _home_in(scratch: Path, *, is_apart: bool) -> Path:
+    """Return an empty home for one run: *scratch* itself, or apart from what we put there."""
+    if not is_apart:
+        return scratch
+    home = scratch / "home"
+    home.mkdir()
+    return home
+
+
+def _git_variables(plan: MountPlan, scratch: Path) -> dict[str, str]:
+    """Return what leads git to the settings in *plan*, in the place of the system's."""
+    if not plan.git_settings:  # git gives up where the system's are there and may not be read
+        return {"GIT_CONFIG_NOSYSTEM": "1"}
+    file = scratch / "system.gitconfig"
+    rules = {key: scratch / f"system.{key}" for key, _ in plan.git_rules}
+    for key, content in plan.git_rules:
+        rules[key].write_bytes(content)
+    settings = "\n".join([plan.git_settings, *settings_that_name(rules)])
+    file.write_text(settings, "utf-8", "surrogateescape")
+    return {"GIT_CONFIG_SYSTEM": str(file)}
 
 
 def _launcher_command(settings: Mapping[str, Any], descriptors: Descriptors) -> list[str]:
@@ -286,8 +311,9 @@ def command_for(
 
 def _command_with(program: Program, interpreter: Interpreter | None, code_fd: int) -> Sequence[str]:
     if program.language == "bash":
-        input_file = "" if program.reads_input or program.has_terminal else " </dev/null"
-        return ["/bin/bash", "-c", _BASH.format(code_fd, input_file), "bash"]
+        is_job = program.reads_input or program.has_terminal
+        input_file, at_end = ("", _WAIT) if is_job else (" </dev/null", "")
+        return ["/bin/bash", "-c", f"{_BASH.format(code_fd, input_file)}{at_end}", "bash"]
     if interpreter is None:
         raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
     return [str(interpreter.python), "-c", runner(code_fd)]

@@ -22,9 +22,9 @@
 
 EXPORTS = {
     "approved_python": ["ApprovedPython"],
-    "etc": ["exposed_paths", "user_name"],
+    "etc": ["exposed_paths", "mounted_folders", "user_name"],
     "folder_removal": ["remove_scratch"],
-    "folders": ["list_entries", "real_path"],
+    "folders": ["is_within", "list_entries", "real_path"],
     "held_folder": ["Content", "HeldFolder"],
     "interpreter": ["Interpreter"],
     "mount_points": ["MountPoints", "is_empty_folder"],

@@ -18,6 +18,12 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def is_within(path: Path, folder: Path) -> bool:
+    """Return whether *path* is *folder* or lies in it: both absolute, and without `..`."""
+    inner, outer = str(path), str(folder)
+    return inner == outer or inner.startswith(outer if outer == "/" else outer + "/")
+
+
 def list_entries(folder: str) -> list[os.DirEntry[str]] | None:
     """Return what is in *folder*, None if it cannot be looked into, or is far too deep.
 

@@ -86,35 +86,73 @@ class HeldFolder:
 
         What kind each is, is known already.
         """
-        try:
-            with self._above(name) as (above, last):
-                descriptor = os.open(last, _FOLDER, dir_fd=above)
-        except OSError:
-            return []
-        try:
-            with os.scandir(descriptor) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+        with suppress(OSError), self._scanned(name) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
             for entry in entries:
                 entry.is_dir(follow_symlinks=False)  # kept by the entry, beyond the descriptor
                 entry.is_symlink()
-        except OSError:
-            return []
-        finally:
-            os.close(descriptor)
-        return entries
+            return entries
+        return []
 
     def write(self, name: str, content: Content) -> None:
         """Write the file *name* in the place of what is there, at once; make missing folders."""
         self._put(name, content[0], lambda file: file.write(content[1]))
 
-    def copy(self, name: str, source: Path, mode: int) -> None:
-        """Make the file *name* a copy of *source* with these permissions; as `write` does it."""
+    def copy(self, name: str, source: Path, mode: int, *, may_link: bool = False) -> None:
+        """Make the file *name* a copy of *source* with these permissions; as `write` does it.
+
+        If it *may_link*, it becomes another name of the same file where that can be.
+        """
+        if may_link:
+            with suppress(OSError), self._above(name, makes=True) as (above, last):
+                with suppress(FileNotFoundError):
+                    os.unlink(last, dir_fd=above)  # noqa: PTH108
+                os.link(source, last, dst_dir_fd=above, follow_symlinks=False)
+                return
         with source.open("rb") as content:
             self._put(name, mode, lambda file: shutil.copyfileobj(content, file))
 
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """Open the plain file *name* to read it. Raises `OSError`."""
+        with self._above(name) as (above, last):
+            descriptor = os.open(last, _FILE, dir_fd=above)
+        with os.fdopen(descriptor, "rb") as file:
+            yield file
+
+    def give_name(self, name: str, other: Path) -> None:
+        """Make *other*, which must be free, another name (hard link) of the file *name*."""
+        with self._above(name) as (above, last):
+            os.link(last, other, src_dir_fd=above, follow_symlinks=False)
+
+    def make_folder(self, name: str) -> None:
+        """Make the folder *name* with those above it; nothing where it is."""
+        with self._above(f"{name}/", makes=True):
+            pass
+
+    def statuses(self, name: str) -> list[tuple[str, os.stat_result]]:
+        """Return the names of what is in the folder *name*, and their statuses, in no order.
+
+        Nothing where it is none, or locked.
+        """
+        with suppress(OSError), self._scanned(name) as found:
+            return [(entry.name, entry.stat(follow_symlinks=False)) for entry in found]
+        return []
+
+    @contextmanager
+    def _scanned(self, name: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        """Yield what is in the folder *name*, while it is open. Raises `OSError`."""
+        with self._above(name) as (above, last):
+            descriptor = os.open(last, _FOLDER, dir_fd=above)
+        try:
+            with os.scandir(descriptor) as found:
+                yield found
+        finally:
+            os.close(descriptor)
+
     def _put(self, name: str, mode: int, write: Callable[[BinaryIO], object]) -> None:
         with self._above(name, makes=True) as (above, last):
-            new = f".{last[:100]}.{secrets.token_hex(6)}"
+            new = _new_name(last)
             try:
                 with os.fdopen(os.open(new, _NEW, 0o600, dir_fd=above), "wb") as file:
                     write(file)
@@ -152,6 +190,10 @@ class HeldFolder:
                 in_proc.chmod(mode) if in_proc.exists() else os.fchmod(folder, mode)
             finally:
                 os.close(folder)
+
+
+def _new_name(name: str) -> str:
+    return f".{name[:100]}.{secrets.token_hex(6)}"
 
 
 def move(source: Path, target: Path) -> None:

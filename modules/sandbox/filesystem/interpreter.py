@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.sandbox.filesystem.folders import real_path
+from modules.sandbox.filesystem.folders import is_within, real_path
 from utils.i18n import Phrase, phrase
 
 _PYTHON_NAME = re.compile(r"python3?(\.\d+t?)?")
@@ -57,7 +57,7 @@ def _of_environment(
         real = python.resolve(strict=True)
     except (OSError, RuntimeError):  # leads nowhere, into what we may not see, or in a circle
         return None
-    if _is_within(real, project) or _is_within(real, Path("/usr")):
+    if is_within(real, project) or is_within(real, Path("/usr")):
         return Interpreter(python, environment=environment)
     prefix = _installation(real, project, home, hidden)
     if prefix is None:
@@ -79,7 +79,7 @@ def _system_with_note(system: Interpreter | None, name: str) -> Interpreter | No
 def _system_interpreter(project: Path, home: Path, hidden: tuple[Path, ...]) -> Interpreter | None:
     for name in _SYSTEM_PYTHONS:
         real = Path(name).resolve()
-        if real.is_file() and _is_within(real, Path("/usr")):
+        if real.is_file() and is_within(real, Path("/usr")):
             return Interpreter(Path(name))
     own_python = Path(sys.base_exec_prefix) / "bin" / "python3"
     prefix = _installation(own_python.resolve(), project, home, hidden)
@@ -92,7 +92,7 @@ def _installation(real: Path, project: Path, home: Path, hidden: tuple[Path, ...
     if not _PYTHON_NAME.fullmatch(real.name) or real.parent.name != "bin" or not real.is_file():
         return None
     if any(
-        _is_within(never_exposed, prefix) for never_exposed in (home.resolve(), project, *hidden)
+        is_within(never_exposed, prefix) for never_exposed in (home.resolve(), project, *hidden)
     ):
         return None
     landmarks = [path for path in prefix.glob("lib/python3.*/os.py") if not path.is_symlink()]
@@ -106,7 +106,3 @@ def _aliases(prefix: Path) -> tuple[Path, ...]:
     except OSError:
         return ()
     return tuple(path for path in beside if path.is_symlink() and real_path(path) == prefix)[:8]
-
-
-def _is_within(path: Path, folder: Path) -> bool:
-    return path == folder or folder in path.parents

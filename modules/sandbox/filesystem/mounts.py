@@ -12,22 +12,26 @@ from modules.files.git.git_guard import repository_paths
 from modules.files.own_code import OwnCode, break_hard_links, linked_libraries
 from modules.sandbox.filesystem.devices import DeviceNodes
 from modules.sandbox.filesystem.etc import PreparedEtc, account_home
-from modules.sandbox.filesystem.folders import real_path
+from modules.sandbox.filesystem.folders import is_within, real_path
 from modules.sandbox.filesystem.interpreter import Interpreter, find_interpreter
 from modules.sandbox.filesystem.mount_points import MountPoints
 from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
 from modules.sandbox.home.home_variables import HOME_IN_SANDBOX
+from modules.sandbox.network.known_registries import KnownRegistries
 from modules.sandbox.network.proxy import Proxy
-from modules.sandbox.network.variables import TRUST_VARIABLES, place_of_settings
-from modules.sandbox.toolchains.boundaries import Boundaries
+from modules.sandbox.network.variables import (
+    OFFLINE_VARIABLES,
+    TRUST_VARIABLES,
+    place_of_settings,
+)
+from modules.sandbox.toolchains.boundaries import Boundaries, is_in_shared_memory
 from modules.sandbox.toolchains.finder import ToolchainFinder
 from modules.sandbox.toolchains.shown import Toolchains
 from modules.sandbox.types import CERTIFICATES_PATH, JAVA_CERTIFICATES_PATH, Network
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
 
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are people's, as in /tmp
 _SYSTEM_FOLDERS = (
     "/bin",
     "/boot",
@@ -88,10 +92,14 @@ class MountPlan:
     """That place: the project's `.git`, or what that leads to."""
     git_command: Path | None = None
     """Folder of a command by which programs find that folder, where nothing can be mounted."""
+    git_settings: str = ""
+    """Settings that git has for programs below all others, where they write to the repository."""
+    git_rules: tuple[tuple[str, bytes], ...] = ()
+    """The contents of files that more of them name, by the setting."""
     git_hooks: Path | None = None
     """Hooks to show in that folder."""
-    git_modules: Path | None = None
-    """The folder of the repositories of submodules, of some of which that folder has stand-ins."""
+    git_modules: tuple[str, ...] = ()
+    """The folders in it of the repositories of submodules, of some of which it has stand-ins."""
     git_lfs: Path | None = None
     """The folder of the contents of git-lfs, to show beside the objects."""
     git_covered: tuple[tuple[Path, str], ...] = ()
@@ -154,6 +162,7 @@ class MountPlanner:
         self._etc = PreparedEtc(cache_folder, HOME_IN_SANDBOX)
         self._devices = DeviceNodes(cache_folder)
         self.mount_points = MountPoints(self._project, cache_folder)
+        self._registries = KnownRegistries(self._project, cache_folder)
         self._protected: tuple[Path, ...] = ()
         self._is_checked = False
         homes = (_home(), _home().resolve(), account_home(), account_home().resolve())
@@ -191,7 +200,7 @@ class MountPlanner:
         protected_links = [project / path for path in self._own_code.links]
         if not with_mounts:
             protected_links += [path for path in own_paths if not path.exists()]
-        return MountPlan(
+        plan = MountPlan(
             project,
             self._etc.folder(),
             interpreter,
@@ -209,6 +218,7 @@ class MountPlanner:
             toolchains=toolchains,
             cover=self._replaced_files.file_with("") if toolchains.covered else None,
         )
+        return self._without_network(plan) if with_mounts else plan
 
     def protect(self, folders: Iterable[str]) -> None:
         """Show *folders* of the project read-only from now on, as long as they are there."""
@@ -229,24 +239,44 @@ class MountPlanner:
             variables = {**TRUST_VARIABLES, **variables}
         elif network.certificates:
             exposed.append((network.certificates, CERTIFICATES_PATH))
-        for name, text in network.files.items():
-            place, leading = place_of_settings(name)
-            exposed.append((self._replaced_files.file_with(text), place))
-            variables = {**leading, **variables}
+        self._registries.keep(network)
+        files, leading = self._settings_files(network.files)
+        exposed += files
+        variables = {**leading, **variables}
         return replace(
             plan, network=proxy.path, variables=tuple(variables.items()), exposed=tuple(exposed)
         )
+
+    def _without_network(self, plan: MountPlan) -> MountPlan:
+        """Return *plan* with what finds again what programs read when they had the network."""
+        told = self._registries.told()
+        files, leading = self._settings_files(told.files)
+        switches = {  # one variable may both say that there is no network and lead to a file
+            name: f"{OFFLINE_VARIABLES[name]} {value}" if name in OFFLINE_VARIABLES else value
+            for name, value in leading.items()
+        }
+        return replace(plan, variables=(*told.variables.items(), *switches.items()), exposed=files)
+
+    def _settings_files(
+        self, files: Mapping[str, str]
+    ) -> tuple[tuple[tuple[Path, Path], ...], Mapping[str, str]]:
+        """Return the places of *files*, texts by their names in a home, and what leads to them."""
+        places: list[tuple[Path, Path]] = []
+        variables: dict[str, str] = {}
+        for name, text in files.items():
+            place, leading = place_of_settings(name)
+            places.append((self._replaced_files.file_with(text), place))
+            variables |= leading
+        return tuple(places), variables
 
     def _may_expose(self, path: Path) -> bool:
         """Return whether *path* is neither seen already nor holds what must not be seen."""
         real = path.resolve()
         if real != path or any(
-            _is_within(real, Path(already_exposed)) for already_exposed in ("/usr", self._project)
+            is_within(real, Path(already_exposed)) for already_exposed in ("/usr", self._project)
         ):
             return False
-        if len(real.parts) < 3 or any(
-            _is_within(real, Path(system_folder)) for system_folder in _SYSTEM_FOLDERS
-        ):
+        if len(real.parts) < 3 or _is_in_system_folder(real):
             return False
         never_exposed = (
             self._home.resolve(),
@@ -254,11 +284,11 @@ class MountPlanner:
             self._project,
             *self._hidden,
         )
-        return not any(_is_within(one, real) for one in never_exposed)
+        return not any(is_within(one, real) for one in never_exposed)
 
     def shows(self, folder: Path) -> bool:
         """Return whether programs see the real *folder*, and cannot write to it."""
-        protected = any(_is_within(folder, path) for path in self._existing_protected())
+        protected = any(is_within(folder, path) for path in self._existing_protected())
         return protected or self._toolchains.find().holds(folder)
 
     def toolchains(self) -> Toolchains:
@@ -323,7 +353,7 @@ class MountPlanner:
     def _check_place(self) -> None:
         project = self._project
         homes = {_home().resolve(), account_home().resolve()}
-        if any(_is_within(home, project) for home in homes):
+        if any(is_within(home, project) for home in homes):
             raise UserError(
                 phrase(
                     "Programs cannot run here: {path} holds your home folder, which they must not "
@@ -363,10 +393,13 @@ def _siblings(names: Iterable[Path]) -> tuple[Path, ...]:
 
 def _is_system_folder(folder: Path) -> bool:
     """Return whether *folder* holds what programs need, or lies where the sandbox has its own."""
-    if _SHARED_MEMORY in folder.parents:
-        return False
-    holds = any(_is_within(path, folder) for path in map(Path, _NEEDED_FOLDERS))
-    return holds or any(_is_within(folder, Path(path)) for path in _SYSTEM_FOLDERS)
+    holds = any(is_within(path, folder) for path in map(Path, _NEEDED_FOLDERS))
+    return holds or _is_in_system_folder(folder)
+
+
+def _is_in_system_folder(path: Path) -> bool:
+    within = any(is_within(path, Path(folder)) for folder in _SYSTEM_FOLDERS)
+    return within and not is_in_shared_memory(path)
 
 
 def _home() -> Path:
@@ -374,10 +407,6 @@ def _home() -> Path:
         return Path.home()
     except RuntimeError:  # neither the environment nor the system knows one
         return account_home()
-
-
-def _is_within(path: Path, folder: Path) -> bool:
-    return path == folder or folder in path.parents
 
 
 def _is_below_any(path: Path, folders: Sequence[Path]) -> bool:

@@ -118,6 +118,10 @@ class Baseline:
         """Follow a move of it to *folder*."""
         self.folder, self.real_path = folder, os.path.realpath(folder)
 
+    def is_remade(self) -> None:
+        """Take what is in its place for it from now on."""
+        self.fingerprint = _fingerprint(self.folder)
+
     def write_file(self) -> None:
         """Write the file that it was."""
         if self.content and self.content[0] >= 0:

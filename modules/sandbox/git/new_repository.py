@@ -12,10 +12,12 @@ from pathlib import Path
 
 from modules.files.git.isolated_git import IsolatedGit
 from modules.files.git.new_repository import make_repository
-from modules.files.git.state_changes import StateLocked, StateMoved
+from modules.files.git.state_changes import StateMoved
 from modules.files.git.state_names import is_ref_name
 from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
+from modules.sandbox.git.state_check import StateRefused
+from utils.i18n import phrase
 
 _PREFIX = ".git.new-"
 
@@ -36,7 +38,7 @@ def init_settings(git: IsolatedGit) -> str:
 def put_in_place(new: Path, git: Path, mount_points: MountPoints) -> None:
     """Move the repository *new* to *git*, where nothing is, all of it or nothing.
 
-    Raises `StateLocked` while another program runs in the project, which sees no repository,
+    Raises `StateRefused` while another program runs in the project, which sees no repository,
     `StateMoved` if somebody else has made one meanwhile, and `OSError`.
     """
     try:
@@ -45,12 +47,18 @@ def put_in_place(new: Path, git: Path, mount_points: MountPoints) -> None:
                 git.rmdir()
             if os.path.lexists(git):
                 raise StateMoved(git.name)
-            _move(new, git)
+            move_repository(new, git)
     except BlockingIOError:
-        raise StateLocked(git.name) from None
+        raise StateRefused(
+            phrase(
+                "another program runs in the folder, a background job for one; git init works once "
+                "that has ended"
+            )
+        ) from None
 
 
-def _move(new: Path, git: Path) -> None:
+def move_repository(new: Path, git: Path) -> None:
+    """Move the repository *new* to *git*, whole, from another file system too."""
     if new.stat().st_dev == git.parent.stat().st_dev:
         new.rename(git)
         return

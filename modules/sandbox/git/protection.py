@@ -12,34 +12,26 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from modules.sandbox.filesystem.moved_folders import FolderSearch, move_back, set_aside
-from modules.sandbox.git.alternates import ALTERNATES
 from modules.sandbox.git.baseline import Baseline, children, is_folder
+from modules.sandbox.git.held_objects import HeldObjects
+from modules.sandbox.git.restored import (
+    Restored,
+    not_recovered_note,
+    recovered_note,
+    restoration_notes,
+)
 from modules.sandbox.git.run_record import InUse, RunRecord, UnreadableRecord
 from modules.sandbox.run.orphan_cleanup import wait_for_launchers
-from utils.i18n import Phrase, Text, UserError, phrase
-from utils.text.lines import first_names
+from utils.i18n import Phrase, UserError, phrase
 
 _MAX_INNER = 200
 _MAX_FOLDERS = 20_000  # that are searched for them
 _KILL_TIMEOUT = 30.0  # seconds that the processes of a killed run may take to be gone
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """Changes found, by path in the project: *files* and *folders* that were restored, files
-    that were *cleaned* by lines that would run something, and folders that are *lost* since this
-    run: gone, or others now stand there.
-    """
-
-    files: tuple[str, ...] = ()
-    cleaned: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
 
 
 _FolderState = Literal["same", "back", "replaced", "lost"]
@@ -54,19 +46,24 @@ class GitProtection:
     place after a later run is given its files.
     """
 
-    def __init__(self, project: Path, record: RunRecord | None = None) -> None:
+    def __init__(
+        self, project: Path, record: RunRecord | None = None, held: HeldObjects | None = None
+    ) -> None:
         self._project = project
         self._record = record
+        self._held = held
         self._lock = threading.RLock()
         self._running = 0
+        self._holds = False  # objects, for the runs that go on
         self._baselines: list[Baseline] = []
         self._lost: dict[Path, Baseline] = {}
         self._moved: set[Path] = set()  # repositories whose folders a run has moved
         self._warnings: list[Phrase] = []
 
-    def begin(self, gits: Iterable[Path]) -> None:
+    def begin(self, gits: Iterable[Path], writable: Iterable[Path] = ()) -> None:
         """Take the baselines of *gits*, each a `.git`, before a run. A missing one stays away.
 
+        A run loses no object of those that are *writable*, and not the project's own of these.
         Raises `UserError`, before anything is run, where that cannot be written down.
         """
         with self._lock:
@@ -84,6 +81,11 @@ class GitProtection:
                             why=error.strerror or str(error),
                         )
                     ) from error
+            if self._held and (folders := [git for git in writable if is_folder(git)]):
+                repositories = itertools.chain(*map(_repositories_of, folders))
+                self._holds = True
+                with suppress(OSError):  # what cannot be held is not: `end` tells of it
+                    self._held.hold(repositories, is_first=not self._running)
             self._baselines = baselines
             self._running += 1
 
@@ -113,7 +115,7 @@ class GitProtection:
             finally:
                 self._running -= 1
                 if not self._running:
-                    self._baselines = []
+                    self._baselines, self._holds = [], False
                     if self._record:
                         self._record.close(is_done=is_done)
             return restored
@@ -138,20 +140,21 @@ class GitProtection:
         with self._lock:
             try:
                 with self._record.leftover(self._project) as self._baselines:
+                    self._holds = self._held is not None
                     if self._baselines and not wait_for_launchers(self._project, _KILL_TIMEOUT):
                         raise InUse
-                    self._warnings += map(_recovered_note, restoration_notes(self._restore()))
+                    self._warnings += map(recovered_note, restoration_notes(self._restore()))
             except InUse:
                 return phrase("Another Onefold runs a program in this folder; wait for it.")
             except UnreadableRecord:
-                self._warnings.append(_not_recovered_note(phrase("its record cannot be read")))
+                self._warnings.append(not_recovered_note(phrase("its record cannot be read")))
                 self._record.quarantine()
             except OSError as error:
-                problem = _not_recovered_note(error.strerror or str(error))
+                problem = not_recovered_note(error.strerror or str(error))
                 self._warnings += [problem] if problem not in self._warnings else []
                 return problem
             finally:
-                self._baselines = []
+                self._baselines, self._holds = [], False
         return None
 
     def warnings(self) -> list[Phrase]:
@@ -167,8 +170,13 @@ class GitProtection:
         missing: list[Baseline] = []
         lost: dict[Path, Baseline] = {}
         search = FolderSearch(self._project)
+        rebuilt: Path | None = None
         for baseline in [*self._baselines]:
             state = self._restore_folder(baseline, search)
+            if state == "lost" and self._is_rebuilt(baseline):
+                state, rebuilt = "back", baseline.folder
+            elif rebuilt and rebuilt in baseline.folder.parents:
+                state = "same"  # with that around it
             if state == "back":
                 folders.append(self._relative_name(baseline.folder))
             if state in ("lost", "replaced") and baseline not in self._lost.values():
@@ -182,14 +190,28 @@ class GitProtection:
                 for one in (baseline, *self._new_repositories_in(baseline.folder)):
                     name = self._relative_name(one.folder)
                     whole, partly = one.restore()
-                    files += (f"{name}/{file}" for file in whole)
+                    if not (rebuilt and rebuilt in (one.folder, *one.folder.parents)):
+                        files += (f"{name}/{file}" for file in whole)
                     cleaned += (f"{name}/{file}" for file in partly)
         self._lost = lost
+        objects, packs = self._held.put_back() if self._held and self._holds else ((), ())
         names = sorted(self._relative_name(baseline.folder) for baseline in missing)
         uppermost = [name for name in names if not any(name.startswith(f"{one}/") for one in names)]
         return Restored(
-            tuple(sorted(set(files))), tuple(sorted(set(cleaned))), tuple(folders), tuple(uppermost)
+            tuple(sorted(set(files))),
+            tuple(sorted(set(cleaned))),
+            tuple(folders),
+            tuple(uppermost),
+            objects,
+            packs,
         )
+
+    def _is_rebuilt(self, baseline: Baseline) -> bool:
+        """Return whether the repository of *baseline*, which is gone, was made anew."""
+        if not (self._held and self._holds and self._held.state.rebuild(baseline.folder)):
+            return False
+        baseline.is_remade()
+        return True
 
     def _new_repositories_in(self, folder: Path) -> list[Baseline]:
         """Return what a run has made in *folder* that git takes for repositories of its own."""
@@ -255,40 +277,3 @@ def _repositories(folder: Path) -> Iterator[Path]:
             if is_repository:
                 yield path
             pending.append(path / "modules" if is_repository else path)
-
-
-def restoration_notes(restored: Restored) -> Iterator[Phrase]:
-    """Yield notes on what a run did to files that git obeys."""
-    if restored.lost:
-        yield phrase(
-            "The run replaced or removed {names}: look there before you use git.",
-            names=first_names(restored.lost),
-        )
-    if restored.folders:
-        yield phrase(
-            "The run moved or replaced {names}, which git obeys; put back.",
-            names=first_names(restored.folders),
-        )
-    if restored.files:
-        names = first_names(restored.files)
-        yield phrase("The run changed what git obeys; put back: {names}", names=names)
-    if any(name.endswith(f"/{ALTERNATES}") for name in restored.files):
-        yield phrase(
-            "A clone of a repository on this machine has no objects of its own then: make it with "
-            "git clone --no-local, without --shared and --reference."
-        )
-    if restored.cleaned:
-        names = first_names(restored.cleaned)
-        yield phrase("Lines by which git would run something were taken out: {names}", names=names)
-
-
-def _recovered_note(note: Phrase) -> Phrase:
-    return phrase("After a run that was cut short: {what}", what=note)
-
-
-def _not_recovered_note(reason: Text) -> Phrase:
-    return phrase(
-        "A run was cut short, and what git obeys could not be put back: {why}. Look at .git/config "
-        "and .git/hooks before you use git.",
-        why=reason,
-    )

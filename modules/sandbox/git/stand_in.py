@@ -38,14 +38,23 @@ from modules.files.git.state_changes import (
     changes_between,
 )
 from modules.files.git.state_names import is_state_file, own_name, split_submodule
-from modules.files.git_remotes.upstreams import Upstreams, changed_upstreams, write_upstreams
+from modules.files.git_remotes.config_file import ConfigChanges, write_config
+from modules.files.git_remotes.program_settings import changed_settings
 from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
+from modules.sandbox.git.added_submodules import AddedSubmodule, make_added, places_added
 from modules.sandbox.git.alternates import ALTERNATES, Alternates, AlternatesNotPlain
 from modules.sandbox.git.clone_objects import MAX_BYTES, bring_objects
 from modules.sandbox.git.git_command import make_git_command, name_repository
 from modules.sandbox.git.new_repository import init_settings, make_skeleton, put_in_place
 from modules.sandbox.git.object_quarantine import ObjectQuarantine, ObjectsRefused
+from modules.sandbox.git.person_rules import (
+    FILES_IN_SANDBOX,
+    contents_of,
+    quoted,
+    settings_of,
+    settings_that_name,
+)
 from modules.sandbox.git.plain_config import WORKTREE_CONFIG, has_plain_config, is_of_tree
 from modules.sandbox.git.stand_in_files import (
     NotPlain,
@@ -62,7 +71,7 @@ from modules.sandbox.git.stand_in_files import (
     tokens,
 )
 from modules.sandbox.git.state_check import StateRefused, check_changes, object_ids
-from modules.sandbox.git.submodules import ALL_READ_ONLY, Submodules, submodules_of
+from modules.sandbox.git.submodules import Submodules, with_submodules_of_removed_trees
 from modules.sandbox.git.takeover_journal import TakeoverJournal
 from modules.sandbox.git.work_trees import WorkTrees
 from utils.i18n import Phrase, UserError, phrase
@@ -87,18 +96,25 @@ _LFS_SETTINGS = """\
 """
 """Where a content is not here, its pointer stays. git-lfs would write the version itself."""
 MODULES_IN_SANDBOX = "/run/git-modules"
-"""Where it finds the folder of the submodules' repositories, for their objects."""
+"""Where it finds the folders of the submodules' repositories, for their objects: in one of the name
+that they have in the repository.
+"""
 
 _NOT_PLAIN = ("commondir", "reftable")
 _NOTHING = "nothing"  # an empty file
+_IDENTITY = "identity"  # settings that say who commits, and where they are shown
+_IDENTITY_IN_SANDBOX = Path("/etc/gitconfig")
 _UNTOLD = re.compile(
     r"(.*/)?[^/]*\.lock|(.*/)?([A-Z_]*_EDITMSG|FETCH_HEAD|MERGE_RR|NOTES_MERGE_\w+)|rr-cache/.*"
     r"|gc\.(log|pid)|info/refs|lfs/.*|ADD_EDIT\.patch|.*/gpg_sign_opt|description|hooks/.*\.sample"
+    r"|(worktrees/[^/]+/)?sharedindex\.[0-9a-f]{40}"
 )
 """Files that git makes beside the state, of which nobody needs to hear that they are not kept."""
 _UNTOLD_IF_NEW = frozenset({"config", "info/exclude"})
 """Files that `git init` makes, of which a new repository gets our own."""
 _OWN_HOOKS = re.compile(rb"^\s*hooksPath\s*=", re.IGNORECASE | re.MULTILINE)
+_VERSION = re.compile(rb" (\d+)\.(\d+)")
+_HAS_SYSTEM_VARIABLE = (2, 32)  # GIT_CONFIG_SYSTEM
 _ATTEMPTS = 3
 _SKELETON = ("refs/heads", "refs/tags", "objects/info", "objects/pack", "info", "logs", "hooks")
 
@@ -130,15 +146,17 @@ class GitStandIn:
         self._journal = TakeoverJournal(self._git, cache_folder)
         self._journal.recover()
         self._wants_hooks = wants_hooks
-        self._alternates = Alternates(shows)
+        self._alternates = Alternates(_seen_beside_own(self._git, shows))
         self._is_new = False  # whether there is no repository before the run
         self._lock = threading.Lock()
         self._outer: Path | None = None
         self._command: Path | None = None  # that programs find it by, where it is not mounted
         self._real: Stamps = {}
         self._submodules = Submodules()
+        self._added: dict[str, AddedSubmodule] = {}  # by a run that is over
         self._borrowed: dict[str, tuple[Path, ...]] = {}  # alternates, by the same folders
         self._configs: dict[str, bytes] = {}  # files of settings by name, as programs find them
+        self._version: tuple[int, int] | None = None  # of git, once it was asked for
         self._own: Stamps | None = None  # None: it has to be filled anew
 
     def folder(self, *, is_new: bool = False) -> Path | None:
@@ -152,10 +170,22 @@ class GitStandIn:
             if self._outer is None:
                 self._outer, lock_fd = make_folder(self._cache_folder)
                 weakref.finalize(self, remove_folder, self._outer, lock_fd)
-                (self._outer / _NOTHING).touch()
+                for name in (_NOTHING, _IDENTITY, *FILES_IN_SANDBOX):
+                    (self._outer / name).touch()
         except OSError:
             return None
         return self._outer / "git"
+
+    def exposed(self) -> tuple[tuple[Path, Path], ...]:
+        """Return the files with what is the person's own, and where to show them: who commits in
+        other repositories, and their rules.
+
+        They are there once the `folder` was asked for, and say so from the first loan on.
+        """
+        if self._outer is None:
+            return ()
+        rules = ((self._outer / key, place) for key, place in FILES_IN_SANDBOX.items())
+        return (self._outer / _IDENTITY, _IDENTITY_IN_SANDBOX), *rules
 
     def command(self) -> Path | None:
         """Return the folder of the command `git` by which programs find it where nothing can be
@@ -170,6 +200,28 @@ class GitStandIn:
                 is_made = False
             self._command = folder if is_made else None
         return self._command
+
+    def settings_below(self) -> str:
+        """Return what git is to know of the person where programs write to the repository itself.
+
+        The settings of a repository go before it. "" where it is none of the usual kind, and for a
+        git that cannot be led to them (before 2.32).
+        """
+        try:
+            if not (self._is_plain() and self._can_be_led()):
+                return ""
+            lines = ["[gc]", "\tauto = 0", "[maintenance]", "\tauto = false", *self._person()]
+            lines += settings_of(self._isolated().common_dir.config.rules)
+        except (OSError, NotPlain, UserError, TimedOut):
+            return ""
+        return "\n".join([*lines, _LFS_SETTINGS if _LFS_PROGRAM.exists() else ""])
+
+    def rules_below(self) -> tuple[tuple[str, bytes], ...]:
+        """Return what is in the person's files of rules, by the setting that names each."""
+        try:
+            return tuple(contents_of(self._isolated().common_dir.config.rules))
+        except (OSError, NotPlain, UserError, TimedOut):
+            return ()
 
     @property
     def place(self) -> Path:
@@ -192,14 +244,14 @@ class GitStandIn:
         return hooks if self._wants_hooks and hooks.is_dir() and not hooks.is_symlink() else None
 
     def submodules(self) -> Submodules:
-        """Return the submodules whose repositories lie in it; all read-only if we cannot look."""
-        try:
-            linked = self._trees.linked
-            return (
-                self._trees.submodules() if linked else submodules_of(self._git, self._alternates)
-            )
-        except OSError:
-            return ALL_READ_ONLY
+        """Return the submodules whose repositories lie in it; all read-only if we cannot look.
+
+        So they are for programs that find it by a command: git finds these by itself.
+        """
+        if self._command is None:
+            with suppress(OSError):
+                return self._trees.submodules(self._alternates)
+        return self._trees.all_read_only()
 
     def covered(self, submodules: Submodules) -> tuple[tuple[Path, str], ...]:
         """Return the files to cover where programs find the objects, and with what: those that say
@@ -243,10 +295,10 @@ class GitStandIn:
             notes: list[Phrase] = []
             changed, foreign, places = self._changes()
             if changed is not None:
-                upstreams = self._upstreams(foreign)
+                settings = self._program_settings(foreign)
                 notes = [_foreign_note(foreign)] if foreign else []
                 self._own = None
-                self._take_over(changed, upstreams, places)
+                self._take_over(changed, settings, places)
             notes += self._name_repository()
         except (StateRefused, ObjectsRefused) as refused:
             return [_refusal_note(refused.why)]
@@ -262,6 +314,8 @@ class GitStandIn:
         except OSError as error:
             self._own = None
             return [_refusal_note(phrase("system error: {why}", why=error.strerror or "?"))]
+        finally:
+            self._added = {}
         return notes
 
     @property
@@ -271,6 +325,11 @@ class GitStandIn:
             return self._git
         assert self._outer is not None  # noqa: S101 - `folder` made it
         return self._outer / "new/.git"
+
+    def _repository_of(self, place: str) -> Path:
+        """The repository in the folder *place*, an added submodule as long as it is made apart."""
+        added = self._added.get(place)
+        return added.made if added else self._repository / place
 
     def _is_missing(self) -> bool:
         """Return whether there is no repository, and one may be made."""
@@ -308,6 +367,7 @@ class GitStandIn:
                 self._is_new, self._real, self._submodules = is_new, real, submodules
                 self._borrowed = borrowed
                 self._fill(folder)
+                self._write_own(folder.parent)
                 # Nobody wrote there meanwhile:
                 if self._real_stamps(submodules, is_new=is_new) == real:
                     self._own = stamps_in(folder)
@@ -315,6 +375,16 @@ class GitStandIn:
         except (OSError, NotPlain, AlternatesNotPlain, UserError, TimedOut):
             self._own = None
         return False
+
+    def _write_own(self, outer: Path) -> None:
+        """Write to the files in *outer* what is the person's own."""
+        rules = self._isolated().common_dir.config.rules
+        contents = dict(contents_of(rules))
+        files = {key: place for key, place in FILES_IN_SANDBOX.items() if key in contents}
+        lines = [*self._person(), *settings_of(rules), *settings_that_name(files)]
+        (outer / _IDENTITY).write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+        for key, content in contents.items():
+            (outer / key).write_bytes(content)
 
     def _borrowed_by(self, submodules: Submodules) -> dict[str, tuple[Path, ...]]:
         """Return the alternates of each repository that programs may change."""
@@ -350,20 +420,28 @@ class GitStandIn:
                     with path.open("ab") as file:
                         file.write(added)
                     self._configs[name] = path.read_bytes()
-            lines = (f"{one}\n" for one in (self._seen(place), *self._borrowed[place]))
+            borrowed = map(self._seen_at, self._borrowed[place])
+            lines = (f"{one}\n" for one in (self._seen(place), *borrowed))
             (folder / place / ALTERNATES).write_bytes(os.fsencode("".join(lines)))
 
     def _seen(self, place: str) -> str:
         """Return where programs find the objects of the repository in the folder *place*."""
         if self._command:
             return str(self._git / place / "objects")
-        objects = f"{MODULES_IN_SANDBOX}/{place.removeprefix('modules/')}objects"
-        return objects if place else OBJECTS_IN_SANDBOX
+        return f"{MODULES_IN_SANDBOX}/{place}objects" if place else OBJECTS_IN_SANDBOX
+
+    def _seen_at(self, objects: Path) -> str:
+        """Return where programs find the folder *objects*, from which a repository borrows."""
+        if self._git == objects.parent:
+            return self._seen("")
+        inner = self._git in objects.parents
+        place = f"{objects.parent.relative_to(self._git).as_posix()}/" if inner else ""
+        return self._seen(place) if place in self._submodules.plain else str(objects)
 
     @property
     def _places(self) -> tuple[str, ...]:
         """The folders of the repositories that programs may change, each ending with `/`."""
-        return ("", *self._submodules.plain)
+        return ("", *self._submodules.plain, *self._added)
 
     def _settings(self) -> str:
         """Return settings that hold in the stand-in alone: who commits, and nothing that waits."""
@@ -372,11 +450,21 @@ class GitStandIn:
                  "[index]", "\tsparse = false", "[core]",  # one that names folders is not taken
                  *self._hooks_setting(),
                  "[commit]", "\tgpgSign = false", "[tag]", "\tgpgSign = false"]  # fmt: skip
-        person = self._isolated().common_dir.config
-        if person.name and person.email:
-            lines += ["[user]", f"\tname = {_quoted(person.name)}"]
-            lines += [f"\temail = {_quoted(person.email)}"]
+        lines += self._person()
         return "\n".join([*lines, _LFS_SETTINGS if _LFS_PROGRAM.exists() else ""])
+
+    def _can_be_led(self) -> bool:
+        if self._version is None:
+            said = _VERSION.search(self._isolated().run("version").output)
+            self._version = (int(said[1]), int(said[2])) if said else (0, 0)
+        return self._version >= _HAS_SYSTEM_VARIABLE
+
+    def _person(self) -> tuple[str, ...]:
+        person = self._isolated().common_dir.config
+        if not (person.name and person.email):
+            return ()
+        name, email = quoted(person.name), quoted(person.email)
+        return "[user]", f"\tname = {name}", f"\temail = {email}"
 
     def _hooks_setting(self) -> tuple[str, ...]:
         if not self._wants_hooks:
@@ -384,12 +472,12 @@ class GitStandIn:
         is_elsewhere = self._command and not _OWN_HOOKS.search(
             read_regular_file(self._git / "config")
         )
-        return (f"\thooksPath = {_quoted(str(self._git / 'hooks'))}",) if is_elsewhere else ()
+        return (f"\thooksPath = {quoted(str(self._git / 'hooks'))}",) if is_elsewhere else ()
 
     def _isolated(self, place: str = "") -> IsolatedGit:
-        folder = self._repository
+        folder = self._repository_of(place)
         tree = self._trees.linked.project if self._trees.linked else folder.parent
-        git = isolated_repository(folder / place) if place else isolated_git(tree)
+        git = isolated_repository(folder) if place else isolated_git(tree)
         if git is None:
             raise NotPlain
         return git
@@ -405,6 +493,8 @@ class GitStandIn:
         after = stamps_in(folder)
         if after == own or (self._is_new and "HEAD" not in after):
             return None, [], set()
+        after = with_submodules_of_removed_trees(own, after, self._places)
+        self._add_submodules(after)
         check_sizes({name: stamp for name, stamp in after.items() if stamp != own.get(name)})
         names = [one for one in after.keys() | own.keys() if after.get(one) != own.get(one)]
         foreign = [name for name in names if self._is_foreign(folder, name)]
@@ -412,6 +502,19 @@ class GitStandIn:
         before_state = GitState(self._state_tokens(own), self._reader_before(folder, after))
         after_state = GitState(self._state_tokens(after), lambda name: read_state(folder, name))
         return changes_between(before_state, after_state), sorted(foreign), places
+
+    def _add_submodules(self, after: Stamps) -> None:
+        """Have those made that a run has added, their files being among those *after* it."""
+        assert self._outer is not None  # noqa: S101 - it was borrowed
+        if self._is_new or self._command:
+            return
+        places = places_added(after, self._submodules, self._trees.roots())
+        for number, place in enumerate(places):
+            scratch = self._outer / f"added-{number}"
+            remove_scratch(scratch)
+            stand_in, tree = self._outer / "git", self._trees.project
+            if made := make_added(place, stand_in, self._git, tree, scratch):
+                self._added[place] = made
 
     def _name_repository(self) -> list[Phrase]:
         """Have work trees that found us by name lead to the repository, which has them by now.
@@ -445,7 +548,8 @@ class GitStandIn:
             return own == ALTERNATES
         if name in self._configs and self._is_config_same(folder, name):
             return False
-        return not (self._is_new and own in _UNTOLD_IF_NEW)
+        is_new = self._is_new or self._place_of(name)[0] in self._added
+        return not (is_new and own in _UNTOLD_IF_NEW)
 
     def _is_config_same(self, folder: Path, name: str) -> bool:
         """Return whether a run has only written the settings *name* anew, as some commands do."""
@@ -467,13 +571,14 @@ class GitStandIn:
 
         return read_before
 
-    def _upstreams(self, foreign: list[str]) -> dict[str, Upstreams]:
-        """Return which branches follow others now, by the folder of their repository.
+    def _program_settings(self, foreign: list[str]) -> dict[str, ConfigChanges]:
+        """Return which settings that programs may change are others now, by the folder of their
+        repository.
 
         *foreign* is left without what only says so.
         """
         assert self._outer is not None  # noqa: S101 - it was borrowed
-        found: dict[str, Upstreams] = {}
+        found: dict[str, ConfigChanges] = {}
         before, after = (self._outer / f"config-{when}" for when in ("before", "after"))
         for name in [name for name in foreign if self._place_of(name)[1] == "config"]:
             place = self._place_of(name)[0]
@@ -481,13 +586,16 @@ class GitStandIn:
                 continue
             before.write_bytes(self._configs[name])
             after.write_bytes(read_regular_file(self._outer / "git" / name) or b"\0")
-            found[place], is_all = changed_upstreams(self._isolated(place), before, after)
+            found[place], is_all = changed_settings(self._isolated(place), before, after)
             if is_all:
                 foreign.remove(name)
         return found
 
     def _take_over(
-        self, changes: list[GitStateChange], upstreams: dict[str, Upstreams], places: set[str]
+        self,
+        changes: list[GitStateChange],
+        settings: dict[str, ConfigChanges],
+        places: set[str],
     ) -> None:
         """Take over *changes* and the objects of the repositories in *places*, all or nothing."""
         for place in sorted(places):
@@ -497,15 +605,32 @@ class GitStandIn:
                 if split_submodule(change.name)[0] == place
             ]
             self._take_over_objects(place, own)
+            if place in self._added:
+                self._added[place].apply(own)
         if self._is_new:
             (self._repository / "HEAD").unlink()
             apply_changes(self._repository, changes)
-        elif changes:
-            self._journal.apply(changes)
+        else:
+            self._apply(changes)
         if self._is_new and self._mount_points:
             put_in_place(self._repository, self._git, self._mount_points)
-        for place, one in upstreams.items():
-            write_upstreams(self._isolated(place), self._repository / place / "config", one)
+        for place, one in settings.items():
+            write_config(self._isolated(place), self._repository / place / "config", one)
+
+    def _apply(self, changes: list[GitStateChange]) -> None:
+        """Make *changes* in the repository, with the submodules that were added whole."""
+        rest = [one for one in changes if split_submodule(one.name)[0] not in self._added]
+        in_place: list[AddedSubmodule] = []
+        try:
+            for place in sorted(self._added):
+                self._added[place].put_in_place(self._git)
+                in_place.append(self._added[place])
+            if rest:
+                self._journal.apply(rest)
+        except (StateMoved, StateLocked, ValueError):  # before anything else was changed
+            for one in reversed(in_place):
+                one.take_away(self._git)
+            raise
 
     def _take_over_objects(self, place: str, changes: list[GitStateChange]) -> None:
         """Check *changes* of the repository in the folder *place*, and take over its objects."""
@@ -513,7 +638,7 @@ class GitStandIn:
         folder = self._outer / "git" / place
         if not place:
             self._trees.check(folder, changes)
-        named = check_changes(changes)
+        named = check_changes(changes, is_clone=place in self._added)
         git = self._isolated(place)
         with tempfile.TemporaryDirectory(prefix="taken-", dir=self._outer) as scratch:
             quarantine = ObjectQuarantine(git, folder / "objects", Path(scratch))
@@ -526,15 +651,25 @@ class GitStandIn:
                 why = phrase("it names an object that is not there: {name}", name=wrong[0])
                 raise StateRefused(why)
             quarantine.check_tips(object_ids(changes))
-        if wrong := take_objects(folder, self._repository / place):
+        if wrong := take_objects(folder, self._repository_of(place)):
             raise StateRefused(
                 phrase("{name} is another content than its name says", name=wrong[0])
             )
 
 
-def _quoted(value: str) -> str:
-    text = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{text}"'
+def _seen_beside_own(git: Path, shows: Callable[[Path], bool]) -> Callable[[Path], bool]:
+    """Return what tells whether programs see a folder of objects: one that *shows* names, or that
+    of the repository *git* or of a submodule of its main tree.
+
+    A submodule of a linked tree borrows from the main one by `git submodule update --reference`.
+    """
+
+    def is_seen(folder: Path) -> bool:
+        of_submodule = git / "modules" in folder.parents and folder.name == "objects"
+        has_head = of_submodule and (folder.parent / "HEAD").is_file()
+        return shows(folder) or folder == git / "objects" or has_head
+
+    return is_seen
 
 
 def _foreign_note(names: list[str]) -> Phrase:

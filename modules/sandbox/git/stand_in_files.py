@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Collection, Mapping
@@ -23,6 +24,9 @@ _COPIED = (
     *("config", WORKTREE_CONFIG, "shallow"),
     *("info/exclude", "info/attributes"),
 )
+_SHARED_INDEX = re.compile(r"(worktrees/[^/]+/)?sharedindex\.[0-9a-f]{40}")
+"""The larger part of an index that is split in two (`core.splitIndex`), which no run changes."""
+_MODULES_OF_TREE = re.compile(r"worktrees/[^/]+/modules")
 _MAX_FILES = 300_000
 _MAX_REF = 4_096  # bytes of a file of a ref
 _MAX_STATE = 512 << 20  # bytes of all that a run changed of the state
@@ -64,7 +68,9 @@ def _locked(folder: Path) -> int:
 
 
 def is_copied(name: str) -> bool:
-    return own_name(name) in _COPIED or is_of_tree(name) or is_state_file(name)
+    own = own_name(name)
+    is_beside_state = own in _COPIED or _SHARED_INDEX.fullmatch(own) or is_of_tree(name)
+    return bool(is_beside_state) or is_state_file(name)
 
 
 def stamps_in(folder: Path, is_wanted: Callable[[str], bool] | None = None) -> Stamps:
@@ -84,13 +90,21 @@ def stamps_in(folder: Path, is_wanted: Callable[[str], bool] | None = None) -> S
                     if is_wanted is None or may_hold_state(name):
                         pending.append(name)
                 elif not stat.S_ISREG(status.st_mode):
-                    if is_state_file(name) or may_hold_state(name):
+                    if _is_to_be_plain(name):
                         raise NotPlain
                 elif is_wanted is None or is_wanted(name):
                     found[name] = _stamp_of(status)
         if len(found) + len(pending) > _MAX_FILES:
             raise NotPlain
     return found
+
+
+def _is_to_be_plain(name: str) -> bool:
+    """Return whether git keeps state at *name*; some have a link for all submodules of a linked
+    work tree, which are left alone then.
+    """
+    is_linked = _MODULES_OF_TREE.fullmatch(name) is not None
+    return is_state_file(name) or (may_hold_state(name) and not is_linked)
 
 
 def _stamp_of(status: os.stat_result) -> Stamp:

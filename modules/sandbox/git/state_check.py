@@ -67,31 +67,38 @@ class NamedObjects:
         return sorted((self.commits | self.tips | self.others) - {_ZERO})
 
 
-_TRUSTED_REFS = ("refs/remotes/", "refs/replace/")
+_REPLACED = "refs/replace/"
+_TRUSTED_REFS = ("refs/remotes/", _REPLACED)
 """Refs by which people judge what a push sends, and what is in a commit."""
 
 
-def check_changes(changes: Iterable[GitStateChange]) -> NamedObjects:
+def check_changes(changes: Iterable[GitStateChange], *, is_clone: bool = False) -> NamedObjects:
     """Return the objects that *changes* of a repository name, all checked.
 
-    Raises `StateRefused`.
+    One that *is_clone* came with what others have. Raises `StateRefused`.
     """
+    refused = (_REPLACED,) if is_clone else _TRUSTED_REFS
     objects = NamedObjects()
     for change in changes:
         if change.new is None:
             if change.name == "HEAD":
                 raise StateRefused(phrase("HEAD is gone"))
         elif change.is_ref:
-            _check_ref(change.name, change.new, objects)
+            _check_ref(change.name, change.new, objects, refused)
         else:
             _check_file(change.name, change.old or b"", change.new, objects)
     return objects
 
 
-def _check_ref(name: str, value: bytes, objects: NamedObjects) -> None:
+def _check_ref(
+    name: str,
+    value: bytes,
+    objects: NamedObjects,
+    refused: tuple[str, ...] = _TRUSTED_REFS,
+) -> None:
     if not is_ref_name(name):
         raise StateRefused(phrase("{name} is no name of a ref", name=visible(name)))
-    if name.startswith(_TRUSTED_REFS):
+    if name.startswith(refused):
         raise StateRefused(
             phrase("{name} says what others have, or shows another history", name=visible(name))
         )

@@ -11,12 +11,13 @@ import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from modules.sandbox.types import Limits
+from utils.frozen import frozen
 
 
-class CgroupParent(NamedTuple):
+@frozen
+class CgroupParent:
     """The folders in which groups are made; in version 2 both are the same."""
 
     memory: Path

@@ -10,6 +10,8 @@
                          and nothing sent.
 - javascript_registries  Registries of npm, pnpm and yarn: `.npmrc`, `.yarnrc` and `.yarnrc.yml` of
                          the person.
+- known_registries       Registries that the programs of a project know of, with the network and
+                         without.
 - listening_ports        The TCP ports on which a program in a sandbox listens, as the kernel tells
                          of them.
 - maven_passwords        Passwords of maven that are encrypted, as `settings-security.xml` of the
@@ -36,6 +38,7 @@
 """
 
 EXPORTS = {
+    "known_registries": ["KnownRegistries"],
     "proxy": ["Proxy", "SOCKET_IN_SANDBOX"],
     "shared_network": ["Namespaces", "namespaces_of", "shared_network_of"],
     "variables": ["OFFLINE_VARIABLES", "TRUST_VARIABLES", "place_of_settings"],

@@ -11,6 +11,7 @@ import errno
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 from urllib.parse import unquote
 
 from modules.sandbox.network.repeated_logins import bears, secrets_of, without
@@ -97,7 +98,10 @@ def _headers(head: bytes, origin: Origin, path: str) -> Mapping[str, str]:
 def is_within(path: str, folder: str) -> bool:
     """Return whether *path* is in *folder*, however a server may read it."""
     plain = decoded_path(path)
-    if any(sign in plain for sign in ("\\", ";", "//", "%")) or {".", ".."} & {*plain.split("/")}:
+    read = normalize("NFKC", plain)  # wide dots are dots to some
+    if any(sign in read for sign in ("\\", ";", "//", "%")) or {".", ".."} & {*read.split("/")}:
+        return False
+    if "\ufffd" in plain or not plain.isprintable():  # no UTF-8, or an end to who reads on
         return False
     return plain.startswith(f"{folder}/")
 

@@ -23,7 +23,8 @@ _REFUSED_BY_SWITCH = re.compile(
     | because\ the\ network\ was\ disabled | --offline`?\ (?:was|flag)
     | could\ not\ (?:be\ found\ in\ registry\ index|find\ `[^`]*`\ in\ registry\ `)
     | \bENOTCACHED\b
-    | \bERR_PNPM_NO_OFFLINE_ | \bYN0080\b | has\ been\ blocked\ because\ of\ your\ configuration
+    | \bERR_PNPM_NO_OFFLINE_ | \bin[\s│]+package\ mirror\ "
+    | \bYN0080\b | has\ been\ blocked\ because\ of\ your\ configuration
     | network\ access\ disabled | lookup\ disabled\ by\ GOPROXY=off | network\ disabled,\ request
     | \bOfflineError\b | could\ not\ reach\ host | unable\ to\ download\ data\ from
     | trouble\ with\ your\ network\ connection | all\ attempts\ to\ connect\ to
@@ -47,6 +48,11 @@ _SYSTEM_PACKAGES = re.compile(
 def installs_in_system(output: str) -> bool:
     """Return whether *output* of a program that failed is of one that installs into the system."""
     return bool(_SYSTEM_PACKAGES.search(output))
+
+
+def is_refused_offline(output: str) -> bool:
+    """Return whether *output* of a program that failed is of a package manager without network."""
+    return bool(_REFUSED_BY_SWITCH.search(output))
 
 
 def lacks_network(output: str) -> bool:

@@ -25,6 +25,9 @@ OFFLINE_VARIABLES = {
             # starts none, which halves what it takes to fail, and does not try again.
             *("-Dorg.gradle.daemon=false", "-Dorg.gradle.internal.repository.max.tentatives=1"),
             *("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+            # Its classes are the person's own installation; to verify each costs a tenth.
+            *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
+            "-XX:-UsePerfData",
         )
     ),
     "BUNDLE_RETRY": "0",

@@ -34,6 +34,7 @@ _RUNS_LATER = re.compile(
     r"|bin/(activate[^/]*|python[\d.]*)"
     r")$"
 )
+_SAMPLE = re.compile(r"(^|/)\.git/hooks/[^/]+\.sample$")  # git offers them, and runs none
 _GIT_RUNS = ("config", "config.worktree", "commondir", "hooks", "info", "HEAD")
 
 FileStamp = tuple[int, int, int, int, int]
@@ -202,7 +203,8 @@ def _parents(path: str) -> Iterator[str]:
 
 def _run_later(changes: Sequence[Change], after: FolderState) -> tuple[str, ...]:
     paths = {change.new_path or change.path for change in changes if change.kind != "deleted"}
-    hits = {_repository_or_path(path) for path in paths if _RUNS_LATER.search(path)}
+    obeyed = (path for path in paths if _RUNS_LATER.search(path) and not _SAMPLE.search(path))
+    hits = set(map(_repository_or_path, obeyed))
     hits |= {path for path in _possible_heads(paths) if is_bare_repository(path, after)}
     return tuple(sorted(hits))
 

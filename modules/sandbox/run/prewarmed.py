@@ -12,7 +12,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -47,7 +47,10 @@ class PoolKey:
         if plan.home:
             paths.append(plan.home)
         paths += plan.toolchains.folders
-        paths += filter(None, (plan.git_modules, plan.git_lfs))
+        if plan.git_place:
+            paths += (plan.git_place / name for name in plan.git_modules)
+        if plan.git_lfs:
+            paths.append(plan.git_lfs)
         if interpreter:
             paths += [interpreter.python, interpreter.python.resolve()]
         mount_points = {plan.project / name for name in plan.mount_points}
@@ -95,18 +98,13 @@ class ParkedMounts:
 
 
 class WarmInterpreter:
-    """At most one waiting Python, started in the background once the first call is over."""
+    """At most one waiting Python, started in the background once the first call is over.
 
-    def __init__(
-        self,
-        mount_points: MountPoints,
-        project: Path,
-        folder: Path,
-        lock_project: LockProject = nullcontext,
-    ) -> None:
-        """It starts with the project locked, so that nobody sees or undoes its mount points."""
+    It keeps nothing of the session that it is for: that ends it when it is garbage itself.
+    """
+
+    def __init__(self, mount_points: MountPoints, project: Path, folder: Path) -> None:
         self._mount_points = mount_points
-        self._lock_project = lock_project
         self._project = project
         self._folder = folder
         self._key: PoolKey | None = None
@@ -144,13 +142,16 @@ class WarmInterpreter:
         _end_and_clear(execution, parked_mounts)
         return None
 
-    def prepare(self, prepare_key: Callable[[], Prepared]) -> None:
-        """Start a Python when there was no call for a moment, as *prepare_key* says by then."""
+    def prepare(self, prepare_key: Callable[[], Prepared], lock_project: LockProject) -> None:
+        """Start a Python when there was no call for a moment, as *prepare_key* says by then.
+
+        It starts with the project locked, so that nobody sees or undoes its mount points.
+        """
         if self._thread or self._execution:
             return
         self._busy.clear()
         self._thread = threading.Thread(
-            target=self._start, args=(prepare_key,), name="sandbox-spare", daemon=True
+            target=self._start, args=(prepare_key, lock_project), name="sandbox-spare", daemon=True
         )
         self._thread.start()
 
@@ -174,7 +175,7 @@ class WarmInterpreter:
         if execution:
             _end_and_clear(execution, self._parked_mounts)
 
-    def _start(self, prepare_key: Callable[[], Prepared]) -> None:
+    def _start(self, prepare_key: Callable[[], Prepared], lock_project: LockProject) -> None:
         if self._busy.wait(_START_DELAY):
             return
         try:
@@ -188,7 +189,7 @@ class WarmInterpreter:
         # OSError: the names are in use, or our data lie on another disk than the project.
         # Problem: somebody looks at the project for very long.
         with suppress(OSError, UserError), ExitStack() as stack:
-            stack.enter_context(self._lock_project())
+            stack.enter_context(lock_project())
             if self._busy.is_set():  # meanwhile there is a call
                 return
             stack.enter_context(_preserving_times(self._project))

@@ -231,15 +231,19 @@ class Process:
         return bool(select.select([self._inner_pidfd], [], [], 0)[0])
 
     def kill(self) -> None:
-        """Kill the process and all that lives in its namespace."""
+        """Kill the process and all that lives in its namespace.
+
+        The process itself first: a launcher that saw only its program end would have come to the
+        end of a run, which on a machine of the agent's own may leave others behind.
+        """
         if not HAS_PIDFD:
             self._process.send_signal(self._end_signal)
             return
         if self._inner_pid is None and self._end_signal is signal.SIGKILL:
             self._kill_group()
         for pidfd, number in (
-            (self._inner_pidfd, signal.SIGKILL),
             (self.exit_fd, self._end_signal),
+            (self._inner_pidfd, signal.SIGKILL),
         ):
             if pidfd is not None:
                 with suppress(ProcessLookupError):

@@ -10,7 +10,7 @@
 """
 
 EXPORTS = {
-    "boundaries": ["Boundaries"],
+    "boundaries": ["Boundaries", "is_in_shared_memory"],
     "finder": ["ToolchainFinder"],
     "shown": ["Toolchains"],
 }

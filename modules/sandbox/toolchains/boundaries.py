@@ -13,10 +13,11 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
+from modules.sandbox.filesystem.folders import is_within
 from modules.sandbox.toolchains.links import LinkRoute
-from modules.sandbox.toolchains.shown import is_within
 from utils.i18n import Phrase, phrase
 
 _PRIVATE = (
@@ -44,6 +45,7 @@ _PRIVATE = (
 _MAX_PRIVATE = 3_000  # names that are looked at in these, some 10 ms once
 _PRIVATE_DEPTH = 2  # folders within each other
 _SYSTEM = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys")
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are people's, as in /tmp
 _TOO_WIDE = ("/", "/home", "/mnt", "/media", "/nix", "/srv", "/tmp", "/usr", "/var", "/var/tmp")  # noqa: S108
 
 
@@ -71,7 +73,8 @@ class Boundaries:
             return phrase("it contains Onefold's own files")
         if private := next(self._private_in(folder), None):
             return phrase("it contains {path}, where secrets are stored", path=str(private))
-        if any(is_within(folder, Path(path)) for path in _SYSTEM) or str(folder) in _TOO_WIDE:
+        is_system = any(is_within(folder, Path(path)) for path in _SYSTEM)
+        if (is_system and not is_in_shared_memory(folder)) or str(folder) in _TOO_WIDE:
             return phrase("it is a part of the system that holds more than programs")
         return _writable_by_all(folder)
 
@@ -94,9 +97,14 @@ class Boundaries:
     def _private_in(self, folder: Path) -> Iterator[Path]:
         for home in self.homes:
             if is_within(folder, home):
-                for private in (home / name for name in _PRIVATE):
+                for private in _private_places(home):
                     if is_within(private, folder) or is_within(folder, private):
                         yield private
+
+
+@lru_cache(maxsize=8)  # asked for each folder of a search
+def _private_places(home: Path) -> tuple[Path, ...]:
+    return tuple(home / name for name in _PRIVATE)
 
 
 def _writable_by_all(folder: Path) -> Phrase | None:
@@ -109,4 +117,10 @@ def _writable_by_all(folder: Path) -> Phrase | None:
 
 def is_reserved(path: Path) -> bool:
     """Return whether *path* lies where programs find what the sandbox has made."""
-    return any(is_within(path, Path(folder)) for folder in ("/dev", "/etc", "/proc", "/sys"))
+    reserved = any(is_within(path, Path(folder)) for folder in ("/dev", "/etc", "/proc", "/sys"))
+    return reserved and not is_in_shared_memory(path)
+
+
+def is_in_shared_memory(path: Path) -> bool:
+    """Return whether *path* is something of a person's in the memory that programs share."""
+    return _SHARED_MEMORY in path.parents

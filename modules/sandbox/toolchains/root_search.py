@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
+from modules.sandbox.filesystem.folders import is_within
 from modules.sandbox.toolchains.boundaries import Boundaries, is_reserved
 from modules.sandbox.toolchains.credentials import CredentialScan, other_names
 from modules.sandbox.toolchains.links import LinkRoute, route_to
@@ -17,7 +18,7 @@ from modules.sandbox.toolchains.managers import (
     Manager,
     versions,
 )
-from modules.sandbox.toolchains.shown import SYSTEM_PATH, Toolchains, is_within
+from modules.sandbox.toolchains.shown import SYSTEM_PATH, Toolchains
 from utils.i18n import Phrase, phrase
 
 _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")))

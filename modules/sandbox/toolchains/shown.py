@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from modules.sandbox.filesystem.folders import is_within
 from utils.i18n import Phrase
 
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -46,7 +47,3 @@ class Toolchains:
         """Return *path* for people, with `~` for their home."""
         is_inside = self.home != Path("/") and self.home in path.parents
         return f"~/{path.relative_to(self.home)}" if is_inside else str(path)
-
-
-def is_within(path: Path, folder: Path) -> bool:
-    return path == folder or folder in path.parents

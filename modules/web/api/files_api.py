@@ -169,11 +169,11 @@ class FilesApi:
                 "Files like {path} cannot be shown. Download it instead.", path=visible(path)
             )
             raise ApiError("unsupported", message)
-        _, data = self._files.content(path)
+        data, tag = self._files.tagged_content(path)
         policy = _ACTIVE_CSP if media_type in file_names.ACTIVE_TYPES else _PASSIVE_CSP
         headers = {
             **{"Content-Disposition": "inline", "Content-Security-Policy": policy},
-            **{"Accept-Ranges": "bytes"},
+            **{"Accept-Ranges": "bytes", "ETag": f'"{tag}"'},
         }
         return BinaryResponse(
             data, {"Content-Type": media_type + _charset(media_type, data), **headers}

@@ -71,6 +71,16 @@ class GitApi:
 
     @route(
         "GET",
+        "/api/sessions/{id}/git/head",
+        "What the project is on, without starting git.",
+        answer={"head": "A branch, the beginning of a commit, or empty where there is no git."},
+    )
+    def head(self, id: ID) -> Json:  # noqa: A002
+        runner, git = self._opened(id)
+        return {"head": runner.terminal.redact(git.head())}
+
+    @route(
+        "GET",
         "/api/sessions/{id}/git/diff",
         "How one file differs, staged or not.",
         answer={"diff": "The file with its hunks, each with an id, and a note."},

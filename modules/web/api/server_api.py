@@ -9,6 +9,7 @@ from typing import Any
 from core.feature import Command
 from core.tool_spec import ToolSpec
 from modules.pictures.formats import MAX_PICTURE_FILE_BYTES
+from modules.web.api.settings_api import ModelServers
 from modules.web.files.content import MAX_FILE_BYTES, MAX_TEXT_BYTES
 from modules.web.http.auth import LINK_SECONDS, Authenticator
 from modules.web.http.routes import route
@@ -25,11 +26,11 @@ class ServerInfo:
     project: str
     root: str
     language: str
-    model: str
-    is_practice: bool
+    model: ModelServers
     url: str
     port: int
     has_terminals: bool
+    is_remote: bool = False
 
 
 class ServerApi:
@@ -59,9 +60,11 @@ class ServerApi:
             "root": "Its path.",
             "language": "en or zh: that of the page unless it is asked for another.",
             "practice": "Whether the built-in practice model answers.",
+            "needs_key": "Whether no model can be asked before a key is saved.",
             "model": "The name of the model.",
             "port": "Where this is served.",
             "terminals?": "Whether pages may open a shell; see docs/terminal.md.",
+            "remote?": "Whether other devices can be paired; see docs/phone.md.",
             "sessions": "How many are open, and how many are running.",
             "tools": "By name, what to know of the tools of the model to show their calls.",
             "limits": "Characters of a message; bytes of a text, an upload, a preview, a picture.",
@@ -75,10 +78,12 @@ class ServerApi:
             "project": info.project,
             "root": info.root,
             "language": info.language,
-            "practice": info.is_practice,
-            "model": info.model,
+            "practice": info.model.is_practice,
+            "needs_key": info.model.needs_key,
+            "model": info.model.name,
             "port": info.port,
             **({"terminals": True} if info.has_terminals else {}),
+            **({"remote": True} if info.is_remote else {}),
             "sessions": {
                 "open": len(runners),
                 "running": sum(runner.is_working for runner in runners),

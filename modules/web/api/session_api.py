@@ -30,6 +30,9 @@ _LAST_EVENT_ID = Annotated[
 _ARGUMENTS = Annotated[
     dict[str, Any] | None, "With a yes: what the call is to run with, all of its arguments."
 ]
+_QUESTION_KEY = Annotated[
+    str, "The `key` of the question that is meant: no later one about the same call is answered."
+]
 _REPLACED_IDS = Annotated[
     list[str] | None, "Ids of what is queued and waits no longer: this message comes in its place."
 ]
@@ -110,11 +113,12 @@ class SessionApi:
         arguments: _ARGUMENTS = None,
         lasts: bool = False,
         text: str = "",
+        key: _QUESTION_KEY = "",
         cmd: CommandId = "",
     ) -> Packet:
         command = cmd or uuid.uuid4().hex
         return self.answer(
-            id, command, call_id, yes, always, pattern, reason, arguments, lasts, text
+            id, command, call_id, yes, always, pattern, reason, arguments, lasts, text, key
         )
 
     @route(
@@ -225,12 +229,13 @@ class SessionApi:
         arguments: _ARGUMENTS = None,
         lasts: bool = False,
         text: str = "",
+        key: _QUESTION_KEY = "",
     ) -> Packet:
         runner = self._registry.open(session)
         reply = Reply(
             yes, always and yes, pattern, reason, arguments if yes else None, lasts and yes, text
         )
-        return runner.idempotency.run_once(cmd, lambda: {"won": runner.answer(call_id, reply)})
+        return runner.idempotency.run_once(cmd, lambda: {"won": runner.answer(call_id, reply, key)})
 
     def stop(self, session: str, cmd: str) -> Packet:
         runner = self._registry.open(session)

@@ -61,7 +61,8 @@ class ToolsApi:
             "on": "Whether any are offered at all.",
             "new": "Whether tools that the project has not seen are.",
             "protocols": "The names of all protocols.",
-            "tools": "Each with its switch, risk, source, tokens, words and schema.",
+            "tools": "Each with its switch (whether the model is told of it), risk, source, "
+            "tokens, words and schema.",
         },
     )
     def tools(self, id: ID) -> Packet:  # noqa: A002 - its name in the address
@@ -73,7 +74,7 @@ class ToolsApi:
             "tools": [
                 {
                     "name": tool.name,
-                    "on": tools.switches.is_set(tool.name),
+                    "on": tools.is_set(tool.name, tool.spec),
                     "risk": str(tool.risk),
                     "source": tool.source,
                     "tokens": definition_tokens(tool),

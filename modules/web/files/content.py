@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -16,7 +17,7 @@ from modules.files.editing.text_file import NotEncodable, NotRoundTrip, NotText,
 from modules.files.project import ContentChanged, MissingPath, Project
 from modules.web.files import file_names
 from modules.web.files.file_parts import read_part
-from modules.web.files.stat_cache import StatCache, stamp_of
+from modules.web.files.stat_cache import Stamp, StatCache, is_settled, stamp_of
 from modules.web.http.errors import ApiError, as_api_errors
 from modules.web.sessions.page_redaction import PageRedactor
 from utils.i18n import phrase
@@ -56,6 +57,7 @@ class FileContents:
         self._notes = notes
         self._on_change = on_change
         self._redactor = redactor
+        self._last_tag: tuple[tuple[str, Stamp] | None, str] = (None, "")
 
     def text(self, path: str) -> dict[str, Any]:
         """Return the text file *path*, and the hash of its bytes to write it back with."""
@@ -154,6 +156,27 @@ class FileContents:
             path = self._project.normalize(path)
             return path, self._redactor.redact_bytes(self._read_bytes(path, limit))
 
+    def tagged_content(self, path: str) -> tuple[bytes, str]:
+        """Return the bytes of *path* as they may leave, and a tag that is another for other bytes.
+
+        A film is asked for in many parts: as long as its stamp shows that nothing of it changed, it
+        is hashed once.
+        """
+        self._redactor.refresh()
+        with as_api_errors():
+            path = self._project.normalize(path)
+            stamp = stamp_of(self._project.stat(path))
+            whole = self._read_bytes(path, MAX_FILE_BYTES)
+            is_sure = stamp == stamp_of(self._project.stat(path))
+        data = self._redactor.redact_bytes(whole)
+        if data is not whole or not is_sure or not is_settled(stamp, time.time_ns()):
+            return data, digest(data)  # what is hidden in it may be another the next time
+        known, tag = self._last_tag
+        if known != (path, stamp):
+            tag = digest(data)
+            self._last_tag = ((path, stamp), tag)
+        return data, tag
+
     def make_folder(self, path: str) -> dict[str, Any]:
         with as_api_errors():
             path = self._project.normalize(path)
@@ -215,7 +238,8 @@ class FileContents:
             and stat.S_ISREG(stat_result.st_mode)
             and stat_result.st_mode & 0o222
         )
-        return bool(is_writable_file) and not self._project.is_git_path(path)
+        is_git = self._project.is_git_path(path) or self._project.is_in_repository(path)
+        return bool(is_writable_file) and not is_git
 
     def _read_if_unchanged(self, path: str, base: str) -> bytes:
         """Return the bytes of the file if they are those with the hash *base*."""

@@ -7,14 +7,16 @@ works on every file system.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable
 from typing import Any
 
 from core.tools import ToolError
 from modules.files.project import Project
-from modules.web.files.stat_cache import Stamp, stamp_of
+from modules.web.files.stat_cache import MTIME_GRAIN_NS, Stamp, stamp_of
 from modules.web.files.tree_listing import TreeListing
 from modules.web.sessions.notifier import Publish
+from utils.text.clean import visible
 
 POLL_SECONDS = 1.0
 """Seconds between two looks."""
@@ -32,6 +34,8 @@ class FolderWatcher:
         self._folders: dict[str, tuple[str, ...]] = {}
         self._files: dict[str, tuple[str, ...]] = {}
         self._last_stamps: dict[str, Stamp] = {}
+        self._swept: dict[str, Stamp | int] = {}  # the time from which on, until it was seen
+        self._swept_count = 0
         self._last_notes = listing.notes()  # as of now: a page may list, and note, before a poll
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
@@ -47,6 +51,11 @@ class FolderWatcher:
         """Replace what *client* wants to hear of."""
         self._folders[client] = tuple(folders[:MAX_WATCHED])
         self._files[client] = tuple(files[:MAX_WATCHED])
+
+    def sweep(self, files: Iterable[str]) -> None:
+        """Look at *files* as well, `MAX_WATCHED` of them with each poll, while anybody watches."""
+        before, now = self._swept, time.time_ns()
+        self._swept = {path: before.get(path, now) for path in files}
 
     def unwatch(self, client: str) -> None:
         self._folders.pop(client, None)
@@ -66,10 +75,27 @@ class FolderWatcher:
         changed |= self._listing.stat_cache.pop_doubtful() & now.keys()
         self._last_stamps = now
         has_new_notes = self._notes_changed()
-        if changed or has_new_notes:
+        swept = self._changed_in_sweep() if folders or files else set()
+        if changed or has_new_notes or swept:
             self._listing.mark_stale()
             changed_folders = {"*"} if has_new_notes or changed & rules else changed & folders
-            self._publish("files", "", _files_packet(changed_folders, changed & files))
+            self._publish("files", "", _files_packet(changed_folders, changed & files | swept))
+
+    def _changed_in_sweep(self) -> set[str]:
+        """Return what changed of the next of the files that are swept."""
+        swept, changed = self._swept, set[str]()
+        first = self._swept_count % max(len(swept), 1)
+        self._swept_count = first + MAX_WATCHED
+        for path in [*swept][first : first + MAX_WATCHED]:
+            before, now = swept[path], self._stamp(path)
+            if isinstance(before, int):
+                is_other = now[1] > before - MTIME_GRAIN_NS or now == stamp_of(None)
+            else:
+                is_other = now != before
+            swept[path] = now
+            if is_other:
+                changed.add(visible(path))
+        return changed
 
     def _notes_changed(self) -> bool:
         """Return whether the notes are others than at the last look."""

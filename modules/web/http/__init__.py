@@ -9,8 +9,7 @@
 - openapi        OpenAPI description of the API, made from the table of routes itself.
 - params         Arguments of a request, parsed by the signature of the method that answers it.
 - routes         The table of HTTP routes: one entry makes the route and its documentation.
-- script_bundle  Scripts of the page in one, for a page that can fetch none: the modules that one
-                 needs, joined.
+- script_bundle  Scripts in one: the modules that a page needs, joined.
 - security       Security middleware: every request, sockets and static files too, passes here
                  first.
 - static_files   Static files of the page, under an address that changes whenever one of them does.
@@ -20,7 +19,13 @@
 
 EXPORTS = {
     "app": ["make_app", "replay_page"],
-    "auth": ["Authenticator", "LINK_SECONDS", "published_server_file", "server_file"],
+    "auth": [
+        "Authenticator",
+        "LINK_SECONDS",
+        "PAIRING_SECONDS",
+        "published_server_file",
+        "server_file",
+    ],
     "errors": ["ApiError", "as_api_errors", "bad_request"],
     "idempotency": ["CommandId", "IdempotencyCache"],
     "params": ["Bounds", "Header", "Verbatim", "arguments"],
@@ -28,6 +33,7 @@ EXPORTS = {
     "security": [
         "AllowedHosts",
         "Application",
+        "CUT",
         "Environ",
         "HANG_UP",
         "ON_AUTHENTICATED",

@@ -6,11 +6,13 @@ import hashlib
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, redirect, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import Rule
 
 from core.tool_spec import ToolSpec
 from modules.web.embedding import embed_message_pictures, embed_project_pictures
@@ -24,10 +26,12 @@ from modules.web.http.script_bundle import bundled
 from modules.web.http.security import is_api_request, message_page, wants_html
 from modules.web.http.static_files import StaticFiles
 from modules.web.http.stylesheets import stylesheet
+from modules.web.pairing.devices import Device
 from modules.web.servers.event_loop import EventLoop
 from modules.web.sessions.notifier import OnError
 from utils.i18n import phrase
 from utils.pictures import ReadPicture
+from utils.shortcuts import keys_of_page
 from utils.text.codec import to_plain
 
 ROOT = Path(__file__).parents[3]
@@ -50,15 +54,21 @@ def make_app(
     *,
     version: str,
     language: str,
+    theme: Callable[[], str] = lambda: "auto",
+    shortcuts: Callable[[], Mapping[str, str]] = dict,
     start: str = "",
+    on_paired: Callable[[Device], object] = lambda _: None,
 ) -> Flask:
     """Return the application; *on_error* logs a failure of ours, *tools* are the model's.
 
-    *commands* are those that have buttons, by what these call them by.
+    *commands* are those that have buttons, by what these call them by; *shortcuts* returns those
+    that the settings change.
 
-    A login leads to the session *start*, or where the page was last.
+    A login leads to the session *start*, or where the page was last; *on_paired* is told of the
+    device that it pairs.
     """
     app = Flask("onefold", static_folder=None, template_folder=str(ROOT / "templates"))
+    app.url_rule_class = _RequestRule
     app.config["MAX_FORM_MEMORY_SIZE"] = 0
     for route in routes:
         _add_route(app, route, loop, on_error)
@@ -72,15 +82,27 @@ def make_app(
         static_files,
         version=version,
         language=language,
+        theme=theme,
+        shortcuts=shortcuts,
     )
-    _add_login(app, authenticator, f"/s/{start}" if start else "/")
-    _add_api_docs(app, describe(routes, version=version))
+    _add_login(app, loop, authenticator, f"/s/{start}" if start else "/", on_paired)
+    _add_api_docs(app, cache(partial(describe, routes, version=version)))
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, lambda error: _text_response(str(on_error(error)), 500))
     return app
 
 
 # --- the table -----------------------------------------------------------------------------------
+
+
+class _RequestRule(Rule):
+    """Rule that only takes requests: the code that would make addresses is most of its cost."""
+
+    def _compile_builder(self, *_: object, **_options: object) -> Callable[..., tuple[str, str]]:
+        def make_address(*_: object, **_values: object) -> tuple[str, str]:
+            raise NotImplementedError(self.rule)
+
+        return make_address
 
 
 def _add_route(app: Flask, route: Route, loop: EventLoop, on_error: OnError) -> None:
@@ -205,6 +227,8 @@ def _add_page(
     *,
     version: str,
     language: str,
+    theme: Callable[[], str],
+    shortcuts: Callable[[], Mapping[str, str]],
 ) -> None:
     """Answer with the page, which bears what it needs at once and so need not ask for it.
 
@@ -219,6 +243,8 @@ def _add_page(
         return render_template(
             "index.html",
             lang=lang,
+            theme=theme(),
+            keys=keys_of_page(shortcuts()),
             version=version,
             static=static_files.base_url(),
             picture=_script_json(snapshot) if snapshot else "",
@@ -235,24 +261,40 @@ def _script_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _add_login(app: Flask, authenticator: Authenticator, redirect_to: str) -> None:
-    def login() -> Response:
+def _add_login(
+    app: Flask,
+    loop: EventLoop,
+    authenticator: Authenticator,
+    redirect_to: str,
+    on_paired: Callable[[Device], object],
+) -> None:
+    def sign_in() -> Response:
         if request.method == "HEAD":  # who looks ahead at a link must not use it up
             return _text_response("", 200)
-        cookie = authenticator.log_in(request.args.get("token", ""))
-        if cookie is None and not authenticator.allow_attempt():
+        agent = request.headers.get("User-Agent", "")
+        token = request.args.get("token", "")
+        login = loop.offload(authenticator.log_in, token, agent)  # it may keep a device
+        if login is None and not authenticator.allow_attempt():
             return _text_response("Too many tries; wait a minute.", 429)
-        if cookie is None:
+        if login is None:
             return _text_response("This link was used already or is not of this run.", 401)
+        if login.device:
+            on_paired(login.device)
         # Only a browser keeps what stands behind "#" to itself; others would ask for it.
-        key = f"#key={authenticator.key}" if wants_html(request.environ) else ""
+        key = f"#key={login.key}" if wants_html(request.environ) else ""
         response = Response(status=303, headers={"Location": f"{redirect_to}{key}"})
         response.set_cookie(
-            authenticator.cookie, cookie, httponly=True, samesite="Strict", path="/"
+            authenticator.cookie,
+            login.cookie,
+            max_age=login.seconds,
+            secure=request.is_secure,
+            httponly=True,
+            samesite="Strict",
+            path="/",
         )
         return response
 
-    app.add_url_rule("/login", "login", login)
+    app.add_url_rule("/login", "login", sign_in)
 
 
 def _text_response(text: str, status: int) -> Response:
@@ -261,17 +303,17 @@ def _text_response(text: str, status: int) -> Response:
     return Response(f"{text}\n", status, mimetype="text/plain")
 
 
-def _add_api_docs(app: Flask, description: Mapping[str, Any]) -> None:
+def _add_api_docs(app: Flask, describe_api: Callable[[], Mapping[str, Any]]) -> None:
     def docs() -> str:
         return render_template(
             "api.html",
-            api=description,
+            api=describe_api(),
             body=_request_properties,
             required=_required_properties,
             answer=_response_properties,
         )
 
-    app.add_url_rule("/api/openapi.json", "openapi", lambda: _json_response(description, 200))
+    app.add_url_rule("/api/openapi.json", "openapi", lambda: _json_response(describe_api(), 200))
     app.add_url_rule("/api/docs", "docs", docs)
 
 

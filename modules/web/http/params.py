@@ -119,9 +119,13 @@ class Parameter:
         return self.parse(int(text) if is_number else text)
 
 
-@cache
 def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Return the parameters of *function* that a request gives: all that are annotated."""
+    return _parameters(getattr(function, "__func__", function))  # a method would keep its object
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     hints = get_type_hints(function, include_extras=True)
     return tuple(
         _parameter(name, hints[name], parameter.default)

@@ -11,12 +11,14 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from functools import lru_cache, partial
 from mimetypes import guess_type
 from pathlib import Path
 
 from flask import Flask, Response, abort, request
 from werkzeug.security import safe_join
 
+from modules.web.http.script_bundle import PageScripts
 from modules.web.http.stylesheets import stylesheet
 
 _SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
@@ -25,7 +27,12 @@ _FRAME_POLICY = (
     "style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'self'"
 )
 """Of a page in `static/frames`, for what is foreign: it has no origin, and reaches nothing."""
+SCRIPTS_OF_THE_PAGE = ("js/main.js", "js/conversation/items.js", "js/changes/changes.js")
+"""The one that the page runs, and what it imports by itself right after its first paint."""
+_AT_THE_ROOT = ("manifest.webmanifest", "service-worker.js")
 IMMUTABLE = "private, max-age=31536000, immutable"
+_KEPT_BUNDLES = 4
+"""A page that is open when its files are edited goes on with the bundle that it has."""
 
 
 class StaticFiles:
@@ -43,19 +50,26 @@ class StaticFiles:
 
     def serve(self, stamp: str, name: str) -> Response:
         """Answer with a file; under a stamp that we never named the browser asks every time."""
-        response = self.serve_uncached(name)
-        if stamp in self._known_stamps:
-            response.headers["Cache-Control"] = IMMUTABLE
+        if stamp not in self._known_stamps:
+            return self.serve_uncached(name)
+        response = self._answer(name, stamp)
+        response.headers["Cache-Control"] = IMMUTABLE
         return response
 
     def serve_uncached(self, name: str) -> Response:
         """Answer with a file, whole: one that is streamed stays open when its reader goes away."""
-        path = safe_join(str(self._folder), name)
+        return self._answer(name)
+
+    def _answer(self, name: str, stamp: str = "") -> Response:
+        path = Path(safe_join(str(self._folder), name) or "")
+        module = path.relative_to(self._folder).as_posix() if path.suffix == ".js" else ""
+        is_ours = module.startswith("js/")
+        scripts = _bundle(self._folder, stamp or folder_stamp(self._folder)) if is_ours else None
         try:
-            data = _contents(Path(path or ""))
+            data = scripts.text(module).encode() if scripts else _contents(path)
         except (OSError, ValueError):  # ValueError: a NUL
             abort(404)
-        response = Response(data, mimetype=guess_type(name)[0] or "application/octet-stream")
+        response = Response(data, mimetype=_type_of(name))
         if name.endswith(".html"):
             response.headers["Content-Security-Policy"] = _frame_policy(data)
         response.cache_control.no_cache = True
@@ -65,12 +79,29 @@ class StaticFiles:
     def add_to(self, app: Flask) -> None:
         app.add_url_rule("/static/<path:name>", "static", self.serve_uncached)
         app.add_url_rule("/static/v-<stamp>/<path:name>", "kept static", self.serve)
+        for name in _AT_THE_ROOT:  # where browsers want them: what they say holds below it
+            app.add_url_rule(f"/{name}", name, partial(self.serve_uncached, name))
+
+
+@lru_cache(_KEPT_BUNDLES)
+def _bundle(folder: Path, _stamp: str) -> PageScripts:
+    """Return the scripts of the page as *folder* has them now, whose stamp this is.
+
+    Raises `ValueError` or `OSError` where they cannot be joined, a fault in one of them.
+    """
+    return PageScripts(folder, SCRIPTS_OF_THE_PAGE)
 
 
 def _frame_policy(page: bytes) -> str:
     """Return the policy of *page*, in which only the scripts that stand in it run, and blobs."""
     hashes = (b64encode(hashlib.sha256(text).digest()).decode() for text in _SCRIPT.findall(page))
     return _FRAME_POLICY.format(script=" ".join(f"'sha256-{each}'" for each in hashes))
+
+
+def _type_of(name: str) -> str:
+    if name.endswith(".webmanifest"):  # which not every system knows
+        return "application/manifest+json"
+    return guess_type(name)[0] or "application/octet-stream"
 
 
 def _contents(path: Path) -> bytes:

@@ -7,6 +7,8 @@
 - http_limits       Limits of both HTTP servers, and malformed requests that they refuse to read.
 - http_servers      The two HTTP servers behind one interface, and the event loop of each.
 - threading_server  The HTTP server of Werkzeug, with a thread for each connection.
+- tls_front         TLS in front of either HTTP server: ends it here, and passes on what comes to a
+                    loopback port.
 - websocket_limits  Limits of the WebSockets below Socket.IO, in both async modes, and a way to cut
                     one.
 """
@@ -15,6 +17,7 @@ EXPORTS = {
     "bind": ["BindAddress"],
     "event_loop": ["Empty", "EventLoop", "LoopQueue"],
     "http_servers": ["make_server"],
+    "tls_front": ["TlsFront"],
     "websocket_limits": [
         "MAX_MESSAGE_BYTES",
         "PING_SECONDS",

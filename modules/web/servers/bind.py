@@ -12,6 +12,7 @@ from modules.web.http.security import AllowedHosts
 from modules.web.servers.event_loop import AsyncMode
 from utils.i18n import UserError, phrase
 
+_EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _BACKLOG = 128
 DEAD_PEER_SECONDS = 60
@@ -20,7 +21,10 @@ DEAD_PEER_SECONDS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class BindAddress:
-    """Address to serve on, as the command line names it; *port* 0 takes a free one."""
+    """Address to serve on, as the command line names it; *port* 0 takes a free one.
+
+    With *allow_remote* it is served with TLS, whoever can reach it.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8765
@@ -28,8 +32,13 @@ class BindAddress:
     async_mode: AsyncMode = "eventlet"
 
     @classmethod
-    def of(cls, host: str, port: int, allow_remote: bool, async_mode: str) -> BindAddress:
-        """Return the address for *async_mode*; threads serve where eventlet is not installed."""
+    def of(cls, host: str | None, port: int, allow_remote: bool, async_mode: str) -> BindAddress:
+        """Return the address for *async_mode*; threads serve where eventlet is not installed.
+
+        Unless a *host* is named, it is every address where others are allowed, else this machine's.
+        """
+        if host is None:
+            host = _EVERY_ADDRESS[1] if allow_remote else LOOPBACK[0]
         is_installed = find_spec("eventlet") is not None
         mode: AsyncMode = "eventlet" if async_mode == "eventlet" and is_installed else "threading"
         return cls(host=host, port=port, allow_remote=allow_remote, async_mode=mode)
@@ -77,10 +86,20 @@ class BindAddress:
 
     def hosts(self, port: int) -> AllowedHosts:
         """Return the host names under which the server on *port* may be reached."""
-        if self.is_local:
+        if not self.allow_remote:
             return AllowedHosts(port, [*LOOPBACK, self.host])
+        return AllowedHosts(port, self.names(), any_address=True, scheme="https")
+
+    def inner(self) -> BindAddress:
+        """Return the address that lies behind TLS: of this machine only, on a free port."""
+        return BindAddress(port=0, async_mode=self.async_mode)
+
+    def names(self) -> list[str]:
+        """Return the names and addresses that others call this machine by, the best one first."""
         name = socket.gethostname()
-        return AllowedHosts(port, [*LOOPBACK, self.host, name, f"{name}.local"], any_address=True)
+        said = [] if self.host in _EVERY_ADDRESS else [self.host]
+        found = [*said, *filter(None, [_network_address()]), f"{name}.local", name, *LOOPBACK]
+        return list(dict.fromkeys(filter(None, found)))
 
     def origins(self, port: int) -> list[str]:
         """Return the origins of our page, as far as a content security policy can name them."""
@@ -89,10 +108,19 @@ class BindAddress:
 
     def url(self, port: int) -> str:
         """Return the address to type into a browser."""
-        host = self.host
-        if host in ("", "0.0.0.0", "::"):  # noqa: S104 - compared with, not bound to
-            host = socket.gethostname()
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        host = self.names()[0] if self.allow_remote else self.host
+        scheme = "https" if self.allow_remote else "http"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def _network_address() -> str:
+    """Return the address that this machine has in its network, "" without one. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.connect(("192.0.2.1", 9))  # of nobody: it only chooses the way there
+        except OSError:
+            return ""
+        return str(sock.getsockname()[0])
 
 
 def _listening_socket(

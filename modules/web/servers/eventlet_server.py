@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import logging
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from typing import Any
 
-from modules.web.http.security import HANG_UP, ON_AUTHENTICATED, Application
+from modules.web.http.security import CUT, HANG_UP, ON_AUTHENTICATED, Application
 from modules.web.servers.event_loop import EventLoop
 from modules.web.servers.http_limits import (
     DRAIN_SECONDS,
@@ -46,7 +47,7 @@ class EventletServer:
         self._listen_socket = listen_socket
         self._loop = loop
         self._log = logging.Logger("eventlet")
-        self._log.addHandler(_TracebackHandler(on_error))
+        self._log.addHandler(_FailureHandler(on_error))
         self._stopped: Any = None
         self._server_greenlet: Any = None
         self._request_pool: Any = None
@@ -64,20 +65,21 @@ class EventletServer:
             custom_pool=self._request_pool,
             log=self._log,
             protocol=_handler_class(UnauthenticatedConnections()),
-            log_output=False,
+            log_format="",  # of requests nothing is told
             debug=False,  # what went wrong inside is nobody's business outside
             minimum_chunk_size=1,  # events must not wait for more of them
             url_length_limit=MAX_LINE_BYTES + 2,
         )
         self._stopped.wait()
+        with eventlet.Timeout(DRAIN_SECONDS, False):
+            self._request_pool.waitall()
 
     def stop(self) -> None:
-        self._loop.call(self._stop_soon)
+        self._loop.call(self._note_stop)
 
-    def _stop_soon(self) -> None:
-        import eventlet
-
-        eventlet.spawn_after(DRAIN_SECONDS, self._stopped.send)
+    def _note_stop(self) -> None:
+        if not self._stopped.ready():
+            self._stopped.send()
 
     def close(self) -> None:
         if self._server_greenlet:
@@ -87,16 +89,20 @@ class EventletServer:
             self._server_greenlet.kill()
 
 
-class _TracebackHandler(logging.Handler):
-    """Hands the tracebacks in eventlet's log to *on_error*; its other records are dropped."""
+class _FailureHandler(logging.Handler):
+    """Hands to *on_error* the failures that eventlet's log tells of, and nothing else of it.
+
+    That a client left is none.
+    """
 
     def __init__(self, on_error: Callable[[BaseException], object]) -> None:
         super().__init__()
         self._on_error = on_error
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if (message := record.getMessage()).startswith("Traceback"):
-            self._on_error(RuntimeError(message))
+    def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - it is in the exception
+        error = sys.exception()
+        if isinstance(error, Exception) and not isinstance(error, (ConnectionError, TimeoutError)):
+            self._on_error(error)
 
 
 def _retrying_socket(listen_socket: socket.socket) -> Any:
@@ -154,6 +160,7 @@ def _handler_class(unauthenticated: UnauthenticatedConnections) -> Any:
 
         def get_environ(self) -> dict[str, Any]:
             environ: dict[str, Any] = super().get_environ()
+            environ[CUT] = partial(shut_down, self.connection)
             environ[HANG_UP] = self._hang_up
             environ[ON_AUTHENTICATED] = partial(unauthenticated.discard, self.connection)
             return environ

@@ -17,7 +17,7 @@ MAX_LINE_BYTES = 65_536
 MAX_CONNECTIONS = 256
 """Connections that are served at once; others wait, so that descriptors are left for the work."""
 DRAIN_SECONDS = 0.1
-"""Seconds for the last packets to leave when the server ends."""
+"""Seconds at most for the last packets to leave when the server ends."""
 _HEADER_DEFECTS = (FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect)
 _CONTENT_LENGTH = re.compile("[0-9]{1,15}")
 _CONTROL_CHARS = re.compile("[\0\r\n]")
@@ -57,13 +57,14 @@ class HttpLimits:
             "Connection": "close",
             **SECURITY_HEADERS,
         }.items():
-            self.send_header(name, value)  # type: ignore[attr-defined]
+            self.send_header(name, value)
         self.end_headers()  # type: ignore[attr-defined]
         self.wfile.write(body)
 
-    def version_string(self) -> str:
-        """Name no program and no version: whom it concerns can ask."""
-        return "Onefold"
+    def send_header(self, keyword: str, value: str) -> None:
+        """Send a header, but for the program and its version: whom it concerns can ask."""
+        if keyword != "Server":
+            super().send_header(keyword, value)  # type: ignore[misc]
 
     def handle_expect_100(self) -> bool:
         """Leave that to the application: it knows whether it wants the body."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
-from modules.web.http.security import ON_AUTHENTICATED, Application, Environ, StartResponse
+from modules.web.http.security import CUT, ON_AUTHENTICATED, Application, Environ, StartResponse
 from modules.web.servers.http_limits import DRAIN_SECONDS, HEAD_SECONDS, MAX_CONNECTIONS, HttpLimits
 from utils.system.sockets import shut_down
 from utils.system.unauthenticated import UnauthenticatedConnections
@@ -44,11 +44,12 @@ class ThreadingServer:
         self._server = _WerkzeugServer(self._listen_socket, application, self._on_error)
         self._is_ready.set()
         self._server.serve_forever()
-        time.sleep(DRAIN_SECONDS)
+        self._server.wait_for_connections(DRAIN_SECONDS)
 
     def stop(self) -> None:
         self._is_ready.wait()
         if self._server:
+            shut_down(self._listen_socket)  # wakes the server, where the system lets it
             self._server.shutdown()
 
     def close(self) -> None:
@@ -125,7 +126,12 @@ class _WerkzeugServer(ThreadedWSGIServer):
         with self._changed:
             for request in self._deadlines:
                 shut_down(request)
-            self._changed.wait_for(lambda: not self._deadlines, _CLOSE_SECONDS)
+        self.wait_for_connections(_CLOSE_SECONDS)
+
+    def wait_for_connections(self, seconds: float) -> None:
+        """Return when no connection is left, or *seconds* are over."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._deadlines, seconds)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
         if error := sys.exc_info()[1]:
@@ -134,7 +140,8 @@ class _WerkzeugServer(ThreadedWSGIServer):
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - as the base
         """Report errors; drop all other messages."""
         if type == "error":
-            self._on_error(RuntimeError(message % args if args else message))
+            text = message % args if args else message
+            self._on_error(sys.exception() or RuntimeError(text))
 
 
 class _LimitedReader(io.BufferedReader):
@@ -181,6 +188,7 @@ class _ConnectionHandler(HttpLimits, WSGIRequestHandler):
 
     def make_environ(self) -> Environ:
         environ = super().make_environ()
+        environ[CUT] = partial(shut_down, self.connection)
         environ[ON_AUTHENTICATED] = partial(self.server.unauthenticated.discard, self.connection)
         return environ
 

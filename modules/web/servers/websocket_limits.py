@@ -125,6 +125,7 @@ def _threading_websocket_class() -> Any:
     class ThreadingWebSocket(SimpleWebSocketWSGI):  # type: ignore[misc]
         def __init__(self, handler: Any, server: Any) -> None:
             super().__init__(handler, server)
+            self.ws: Any = None  # until the handshake, which may fail
             handler.__self__.carrier = self
 
         def __call__(self, environ: Any, start_response: Any) -> Any:  # noqa: ARG002
@@ -141,7 +142,8 @@ def _threading_websocket_class() -> Any:
                 super().close()
 
         def cut(self) -> None:
-            shut_down(self.ws.sock)
+            if self.ws:
+                shut_down(self.ws.sock)
 
     return ThreadingWebSocket
 

@@ -10,16 +10,20 @@ class ExternalFollower:
 
     def __init__(self, terminal: WebTerminal) -> None:
         self._terminal = terminal
-        self._last_mark: tuple[float, int] | None = None
+        self._last_mark: tuple[float, int, int, bool] | None = None
 
-    def refresh(self, *, is_forced: bool) -> bool:
-        """Reload it if another process runs it and it grew, or *is_forced*; return whether."""
+    def refresh(self, *, is_forced: bool, takes_over: bool) -> bool:
+        """Reload it if another process runs it and it grew, or *is_forced*; return whether.
+
+        Where nobody runs it any more, it is ours then if that *takes_over*.
+        """
         if not self._terminal.locked_by:
             return False
-        info = self._terminal.store.info(self._terminal.session)
-        mark = info.updated, info.turns
+        store, session = self._terminal.store, self._terminal.session
+        info = store.info(session)
+        mark = info.updated, info.turns, store.length(session), takes_over
         if mark == self._last_mark and not is_forced:
             return False
         self._last_mark = mark
-        self._terminal.sessions.refresh_read_only()
+        self._terminal.sessions.refresh_read_only(takes_over=takes_over)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from core.conversation.transcript import Packet
 from core.events import CommandAnswered, Reply
 from core.feature import name_of
 from core.web_terminal import TurnSuspended, WebTerminal
+from modules.agents.feature import Agents
 from modules.jobs.feature import Jobs
 from modules.web.http.errors import ApiError, as_api_errors, bad_request
 from modules.web.http.idempotency import IdempotencyCache
@@ -63,6 +65,8 @@ class SessionRunner:
         self.notifier = Notifier(self.terminal, self.snapshot, publish, load_row)
         self.terminal.on_question_changed = self.notifier.send_question_change
         self.terminal.on_state_changed = self.notifier.send_state
+        if agents := self.terminal.features.find(Agents):
+            agents.stop_turn = self.stop
         self._on_error = on_error
         self._on_worked = on_worked
         self._lock = threading.Lock()
@@ -87,13 +91,15 @@ class SessionRunner:
             self.notifier.refresh_row()
 
     def resume_turn(self) -> None:
-        """Resume the turn that was left at a question; to follow `resume`."""
+        """Resume the turn that was left at a question, or ask that anew; to follow `resume`."""
         if self.is_working:
             self._start_thread(self._resume_and_process_queue)
+        elif line := self.terminal.line_to_ask_again:
+            self.send(uuid.uuid4().hex, line)
 
     def _begin_if_asking(self) -> bool:
         """Be at work where the session was left at a question; return whether that is so."""
-        has_begun = self.terminal.has_open_question and not self.is_working
+        has_begun = self.terminal.has_open_turn and not self.is_working
         if has_begun:
             self._change(RunEvent.BEGIN)
         return has_begun
@@ -133,15 +139,18 @@ class SessionRunner:
     def attach(self, boot: str, after: int, turns: int) -> Packet:
         """Return the events after *after* in the run *boot*, or a snapshot, with the state."""
         self.last_used = time.monotonic()
-        self._refresh_external()
+        self.refresh_external()
         return self.snapshot.attach(boot, after, turns)
 
-    def _refresh_external(self, *, is_forced: bool = False) -> None:
-        """Reload a session that another Onefold runs, if it changed there or *is_forced*."""
+    def refresh_external(self, *, is_forced: bool = False, takes_over: bool = True) -> None:
+        """Reload a session that another Onefold runs, if it changed there or *is_forced*.
+
+        Where nobody runs it any more, it is ours then if that *takes_over*.
+        """
         with self._lock:
-            if self._external.refresh(is_forced=is_forced):
+            if self._external.refresh(is_forced=is_forced, takes_over=takes_over):
                 self._load_queue()
-                if self._begin_if_asking():
+                if takes_over and self._begin_if_asking():
                     self.resume_turn()
 
     def _run_state(self) -> Packet:
@@ -180,7 +189,10 @@ class SessionRunner:
         if self.is_working and self._is_concurrent(name):
             self.terminal.run_immediately(text, command)
             return {"queued": False}
-        self._refresh_external(is_forced=True)
+        self.refresh_external(is_forced=True)
+        if self.terminal.locked_by and self._is_of_project(name):
+            self.terminal.run_immediately(text, command)
+            return {"queued": False}
         if self.terminal.locked_by:
             raise ApiError("held", self.terminal.locked_by)
         with self._lock, as_api_errors():
@@ -213,10 +225,10 @@ class SessionRunner:
         """Return whether the message sent as *command* was lately dropped from the queue."""
         return command in self._dropped_ids
 
-    def answer(self, call_id: str, reply: Reply) -> bool:
+    def answer(self, call_id: str, reply: Reply, key: str = "") -> bool:
         """Answer a question; return whether this was the first answer. Raises `ApiError`."""
         with as_api_errors():
-            return self.terminal.answer_question(call_id, reply)
+            return self.terminal.answer_question(call_id, reply, key)
 
     def stop(self) -> bool:
         """Stop the turn and return whether there was one; what is queued waits."""
@@ -278,6 +290,10 @@ class SessionRunner:
     def _is_concurrent(self, name: str) -> bool:
         command = self.terminal.commands.get(name)
         return command is not None and command.spec.is_concurrent
+
+    def _is_of_project(self, name: str) -> bool:
+        command = self.terminal.commands.get(name)
+        return command is not None and command.spec.is_of_project
 
     def _leads_elsewhere(self, name: str) -> bool:
         command = self.terminal.commands.get(name)

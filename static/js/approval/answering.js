@@ -23,7 +23,8 @@ export class Answering {
     if (!this.isArmed || this.isAnswered) return;
     this.isAnswered = true;
     this.element.classList.add("answered");
-    const ack = await this.app.answer(this.item.id, reply);
+    // With the key it answers this question, and no later one about the same call.
+    const ack = await this.app.answer(this.item.id, { key: this.item.question.key, ...reply });
     if (ack && !ack.won) this.app.notice(t("Already answered on another screen."));
     if (!ack) {
       this.isAnswered = false;

@@ -10,12 +10,18 @@ const AGAIN = 2000; // ms until the card is fetched again that could not be had
 export function approval(app) {
   const element = h("div", { class: "approval-place" });
   let asked = "";
+  let boot = "";
   let card = null;
   app.subscribe((state) => {
     const item = openQuestion(state.transcript.items, state.sessionState?.asked ?? []);
-    const isAgain = card?.isAnswered && item && item.question !== card.item.question;
-    if (nameOf(item) === asked && !isAgain) return;
+    const isOfOther = boot !== state.sessionState?.boot; // who asks anew what was open is another server
+    boot = state.sessionState?.boot;
+    if (nameOf(item) === asked) return;
     asked = nameOf(item);
+    if (isOfOther && item && card && !card.isAnswered && textOf(item) === textOf(card.item)) {
+      card.item = item;
+      return;
+    }
     if (card?.isBegun && state.sessionState?.running && !state.sessionState.stopping)
       app.notice(t("Already answered on another screen."), true);
     card = null;
@@ -37,5 +43,8 @@ export function approval(app) {
   return { element, key: (letter) => card?.key(letter) ?? false };
 }
 
-/** The same question stays the same card over reconnects; asked anew for another reason it is not. */
-const nameOf = (item) => (item ? `${item.id} ${JSON.stringify(item.question.why)}` : "");
+/** The same question stays the same card over reconnects; asked anew it is not, unless by another server. */
+const nameOf = (item) => (item ? `${item.id} ${item.question.key}` : "");
+
+/** All that is to be read of a question. */
+const textOf = ({ id, arguments: given, question }) => JSON.stringify([id, given, { ...question, key: "" }]);

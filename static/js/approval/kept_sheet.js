@@ -10,7 +10,7 @@ export async function openKeptSheet(app) {
   const first = await rowsOf("list");
   if (!first) return;
   const list = h("ul", { class: "kept-list" });
-  const none = h("p", { class: "muted", tabIndex: -1, text: t("No permanent permissions.") });
+  const none = h("p", { class: "muted", tabIndex: -1, text: t("Nothing is always allowed.") });
   openDialog(t("Always allowed"), "sheet kept-sheet", [list, none]);
   draw(first);
 

@@ -5,13 +5,15 @@ import { icon } from "../lib/icons.js";
 import { visible } from "../lib/format.js";
 import { say as sayIn } from "../i18n/phrases.js";
 import { say, t } from "../i18n/translate.js";
-import { isKnown } from "../cards/verbs.js";
+import { drawCard } from "../cards/cards.js";
+import { isAsking } from "../cards/verbs.js";
 import { Answering } from "./answering.js";
 
 export class QuestionCard extends Answering {
   constructor(item, app, waiting) {
     super(item, app);
-    const { choices, why } = item.question;
+    const { choices, why, preview } = item.question;
+    const isOfModel = isAsking(item.name) && preview?.kind === "text"; // others, and one with a card, are questions of ours
     this.choices = choices.map((choice, index) =>
       button(
         {
@@ -36,7 +38,8 @@ export class QuestionCard extends Answering {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = this.words.value.trim();
-      if (text) this.answer({ yes: true, text });
+      const picked = choices.find((choice) => say(choice).toLowerCase() === text.toLowerCase());
+      if (text) this.answer({ yes: true, text: picked ? sayIn(picked, {}) : text });
       else this.words.focus();
     });
     this.element = h(
@@ -46,10 +49,11 @@ export class QuestionCard extends Answering {
         "header",
         {},
         icon("chat"),
-        h("strong", { text: isKnown(item.name) ? t("The model asks") : t("Question") }),
+        h("strong", { text: isOfModel ? t("The model asks") : t("Question") }),
         waiting > 1 && h("span", { class: "muted", text: t("{n} questions waiting", { n: waiting }) }),
       ),
       h("p", { class: "why", text: say(why) }),
+      preview && preview.kind !== "text" && h("div", { class: "asked-what", tabIndex: 0, role: "group", "aria-label": t("Preview") }, drawCard(preview, { openFile: (path, line) => app.emit("open", { path, line }) })),
       choices.length > 0 && h("div", { class: "choices" }, ...this.choices),
       form,
     );

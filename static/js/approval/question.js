@@ -54,6 +54,8 @@ export class QuestionCard extends Answering {
   constructor(item, app, waiting) {
     super(item, app);
     const { question } = item;
+    /** What is asked about: the call, or what the helper wants to do that it is. */
+    this.asking = question.of ?? item;
     this.words = WORDS[question.risk] ?? WORDS.call;
     this.pattern = h("input", {
       value: visible(question.pattern),
@@ -105,7 +107,7 @@ export class QuestionCard extends Answering {
 
   /** The subject of the question, in one line. */
   get title() {
-    const { name, arguments: given } = this.item;
+    const { name, arguments: given } = this.asking;
     return `${verb(name)} ${visible(target(name, given))}`.trim();
   }
 
@@ -116,12 +118,13 @@ export class QuestionCard extends Answering {
 
   #head(waiting) {
     const { item } = this;
+    const { name, arguments: given } = this.asking;
     return h(
       "header",
       {},
       icon("alert"),
-      h("strong", { text: verb(item.name) }),
-      h("code", { text: visible(target(item.name, item.arguments)) }),
+      h("strong", { text: verb(name) }),
+      h("code", { text: visible(target(name, given)) }),
       h("span", { class: "risk", text: RISKS[riskOf(item)]?.() ?? item.question.risk }),
       waiting > 1 && h("span", { class: "muted", text: t("{n} questions waiting", { n: waiting }) }),
     );
@@ -195,7 +198,7 @@ export class QuestionCard extends Answering {
   /** Puts the arguments in the place of their preview, to be changed and run so. */
   #edit() {
     const rows = [this.asked, this.patternRow, this.answers].filter(Boolean);
-    const form = argumentsForm(this.item.arguments, {
+    const form = argumentsForm(this.asking.arguments, {
       run: (given) => this.answer({ yes: true, arguments: given }),
       leave: () => {
         form.remove();

@@ -1,5 +1,5 @@
-// One call of a tool: a head that always says what is done to what and how it went, and below it,
-// when unfolded, what it printed or changed.
+// One call: a head that says what is done to what and how it went; unfolded, what it printed or
+// changed.
 
 import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -21,7 +21,9 @@ const STATES = {
   stopped: () => t("interrupted"),
 };
 const SIGNS = { done: "check", failed: "alert", refused: "close", stopped: "stop" };
-const UNFOLDED = new Set(["diff", "run", "todo", "links"]);
+/** Begins the id of a call that a person made by a command: DIRECT_CALL in utils/llm/completion.py. */
+const ASKED_BY_PERSON = "direct-";
+const UNFOLDED = new Set(["diff", "run", "todo", "links", "result"]);
 
 /** @param {any} item @param {import("./cards.js").Host} host */
 export function callView(item, host) {
@@ -83,6 +85,7 @@ class CallView {
     this.#drawMeta(item);
     if (item.state !== before.state || item.question !== before.question || !this.sign.firstChild)
       this.#drawSign(item);
+    if (item.helper) import("../conversation/helper.js").then((helper) => helper.draw(this));
     if (item.state === "running" || before.card !== item.card || !this.drawn) this.#drawBody();
   }
 
@@ -91,7 +94,7 @@ class CallView {
     return this.item.state === "done" && isKnown(this.item.name);
   }
 
-  /** A path that is too long loses its beginning, not the name of the file. */
+  /** A long path loses its beginning, not the name. */
   #drawTarget(words) {
     if (this.target.textContent === words) return;
     const folder = pathOf(this.item.name, this.item.arguments) ? folderOf(words) : "";
@@ -135,7 +138,9 @@ class CallView {
     const { item } = this;
     if (item.state === "running") return Boolean(item.output.text);
     if (item.card?.kind === "diff" && this.host.app?.showsChange?.(item.card.path)) return false;
-    if (UNFOLDED.has(item.card?.kind) || item.card?.pictures?.length) return true;
+    if (item.id.startsWith(ASKED_BY_PERSON) && item.card?.kind === "text") return true; // nobody tells of it behind it
+    if (item.name === "race" && item.card?.kind === "table") return true; // to choose by
+    if (UNFOLDED.has(item.card?.kind) || item.card?.pictures?.length || item.card?.document) return true;
     return item.state !== "done" && hasBody(item.card);
   }
 

@@ -7,7 +7,6 @@ import { pictureRow } from "../conversation/picture.js";
 import { api } from "../net/api.js";
 import { say, t } from "../i18n/translate.js";
 import { diffView } from "./diff_view.js";
-import { originsCard } from "./origins.js";
 import { outputView } from "./output.js";
 import { programBlock } from "./program.js";
 import { promptCard } from "./prompt.js";
@@ -26,6 +25,7 @@ const DRAWN = {
   todo: todoCard,
   prompt: promptCard,
   origins: originsCard,
+  result: resultCard,
 };
 
 const LONG_TITLE = 100; // characters that a head may cut
@@ -89,7 +89,7 @@ const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : t
 export function hasBody(card, isSaid = false) {
   if (card?.kind !== "text") return Boolean(card);
   const body = say(card.body);
-  if (card.pictures?.length) return true;
+  if (card.pictures?.length || card.document) return true;
   return say(card.title).length > LONG_TITLE || Boolean(body && !(isSaid && remark(body)));
 }
 
@@ -100,9 +100,16 @@ function textCard(card, host, hasHead) {
     "div",
     { class: "card-text" },
     !isSaid && h("p", { text: title }),
-    body && outputView(body),
+    body && !(hasHead && card.document) && outputView(body),
     pictureRow(card.pictures, host.pictureAddress),
+    card.document && host.app && documentPage(card, host.app),
   );
+}
+
+function documentPage({ document: path, page }, app) {
+  const look = h("div", { class: "result-thumbnail" });
+  import("../results/document_pages.js").then(({ drawPage }) => drawPage(look, path, page, app));
+  return h("div", { class: "card-result" }, look);
 }
 
 function diffCard(card) {
@@ -146,7 +153,7 @@ function runCard(card, host, hasHead) {
   );
 }
 
-/** A place for the tables that a run has written; null for none. */
+/** The tables that a run has written; null for none. */
 function runTables({ changes = [] }, host) {
   const written = changes.filter(({ kind }) => kind === "created" || kind === "modified");
   const paths = written.map(({ path }) => path).filter((path) => /\.[ct]sv$/i.test(path)).slice(0, 3);
@@ -255,16 +262,18 @@ function treeCard(card, host) {
 function tableCard(card) {
   const width = Math.max(card.columns.length, ...card.rows.map((row) => row.length));
   const hasLongLabels = !card.columns.length && width > 1 && card.rows.some(([label]) => say(label).length > SHORT);
+  const isStacked = !card.columns.length && width > 2; // on a phone: a name beside two texts has no room
+  const isRecords = card.columns.length > 4; // on a phone: each row is a list of what it has
   const body = card.rows.map((row, at) =>
     h(
       "tr",
-      { class: card.alarms?.includes(at) && "alarm" },
+      { class: card.alarms?.includes(at) ? "alarm" : card.gone?.includes(at) && "muted" },
       ...row.map((text, index) => {
         const isLast = index === row.length - 1;
         const colspan = isLast && index < width - 1 && width - index;
         return index === 0 && !card.columns.length
           ? h("th", { scope: "row", colspan }, say(text))
-          : h("td", { colspan, class: cellClass(say(text), isLast, card) }, say(text));
+          : h("td", { colspan, class: cellClass(say(text), isLast, card), data: { label: say(card.columns[index]) } }, say(text));
       }),
     ),
   );
@@ -273,7 +282,7 @@ function tableCard(card) {
     { class: "wide card-table", tabIndex: 0, role: "group", "aria-label": say(card.title) || t("Table") },
     h(
       "table",
-      { class: hasLongLabels && "long-labels" },
+      { class: hasLongLabels ? "long-labels" : isStacked ? "stacked" : isRecords && "records" },
       h("caption", { text: say(card.title) }),
       card.columns.length
         ? h("thead", {}, h("tr", {}, ...card.columns.map((text) => h("th", { scope: "col" }, say(text)))))
@@ -283,10 +292,10 @@ function tableCard(card) {
   );
 }
 
-/** A long cell breaks anywhere; a short one nowhere, but the last, which has what room there is. */
+/** A long cell breaks anywhere; a short one nowhere, but the last, and before what it has in brackets. */
 function cellClass(text, isLast, { columns }) {
   if (text.length > SHORT || (isLast && !columns.length)) return "long";
-  return isLast ? "" : "short";
+  return isLast || text.includes(" (") ? "" : "short";
 }
 
 function linksCard(card) {
@@ -323,6 +332,18 @@ function hostOf(url) {
   } catch {
     return url;
   }
+}
+
+function resultCard(card, host) {
+  const place = h("div", {});
+  import("../results/result_card.js").then(({ drawResult }) => drawResult(place, card, host));
+  return place;
+}
+
+function originsCard(card, host) {
+  const place = h("div", {});
+  import("./origins.js").then((origins) => place.replaceChildren(origins.originsCard(card, host)));
+  return place;
 }
 
 const STATES = { pending: () => t("to do"), in_progress: () => t("in progress"), completed: () => t("done") };

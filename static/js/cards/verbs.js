@@ -16,6 +16,9 @@ export const verb = (name) => say(specOf(name)?.verb) || ASKED[name]?.() || name
 /** Whether it is a tool of ours, whose verb says what was done. @param {string} name */
 export const isKnown = (name) => Boolean(specOf(name)?.verb);
 
+/** Whether it puts a question of the model's own to the person. @param {string} name */
+export const isAsking = (name) => Boolean(specOf(name)?.asks_person);
+
 /** @param {string} name */
 export const pictureOf = (name) => specOf(name)?.icon ?? "tool";
 

@@ -40,6 +40,16 @@ export class Completion {
     return !this.element.hidden;
   }
 
+  /** What stands in the place of the word now, of which a list may not have heard. */
+  get written() {
+    return this.area.value.slice(this.place.start, this.area.selectionStart);
+  }
+
+  /** Whether another word is written by now. */
+  get isBehind() {
+    return wordAt(this.area.value, this.area.selectionStart)?.start !== this.place.start;
+  }
+
   update() {
     this.#updating = this.#update();
   }
@@ -72,12 +82,11 @@ export class Completion {
   }
 
   async #argumentChoices() {
-    const { session } = this.app.state;
     const line = this.area.value.slice(0, this.area.selectionStart);
     const name = line.split(" ", 1)[0];
     const declared = await this.#declared({ isFresh: false });
-    if (!session || !declared.some((one) => slashed(one.name) === name && one.completed)) return [];
-    const { words } = await api.completions(session, line);
+    if (!declared.some((one) => slashed(one.name) === name && one.completed)) return [];
+    const { words } = await api.completions(await this.app.sessionIsThere(), line);
     return words.map((word) => ({ insert: `${word} `, label: visible(word), help: "" }));
   }
 

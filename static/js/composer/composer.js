@@ -4,7 +4,9 @@ import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { size } from "../lib/format.js";
 import { remember, remembered } from "../lib/storage.js";
+import { fromServer } from "../net/api.js";
 import { say, t } from "../i18n/translate.js";
+import { keyOf, keysNow } from "../keyboard/shortcuts.js";
 import { lineOf } from "../store/declared.js";
 import { mention } from "./mentions.js";
 import { Completion } from "./completion.js";
@@ -97,7 +99,7 @@ export function composer(app) {
     stop.hidden = !isRunning;
     stop.disabled = Boolean(state.sessionState?.stopping);
     retext(model, state.sessionState?.practice ? "" : (state.sessionState?.model ?? ""));
-    send.title = isRunning ? t("Queue for later (Ctrl+Enter: stop and send now)") : t("Send");
+    send.title = isRunning ? t("Queue for later ({key}: stop and send now)", { key: keysNow().send_now }) : t("Send");
     weigh();
     queue.update(state.sessionState);
   });
@@ -199,9 +201,8 @@ export function composer(app) {
     if (others.length) addAndName(others);
   }
   async function addAndName(chosen) {
-    const { into, upload } = await import("../tree/upload.js");
-    const paths = await upload(app, into(chosen));
-    if (paths.length) take(paths.map(mention).join(""));
+    const uploads = await app.attempt(() => fromServer(import("../tree/upload.js")));
+    await uploads?.addAndName(app, chosen);
   }
   app.on("starting", (keepsText) => {
     if (keepsText) remember(`draft.${session}`, null);
@@ -213,7 +214,10 @@ export function composer(app) {
   app.on("pictures", ({ session: of, pictures }) => withPictures((shown) => shown.put(of, pictures)));
   app.on("draft", take);
   app.on("mention", (path) => take(mention(path)));
-  app.on("compose", () => area.focus());
+  app.on("compose", () => {
+    app.emit("chat"); // what is out of sight cannot have the focus
+    area.focus();
+  });
   return { element: form, area, focus: () => area.focus(), take };
 }
 
@@ -233,9 +237,14 @@ function pastedFiles(data) {
 function pressed(event, { area, completion, submit, app }) {
   if (event.isComposing || event.keyCode === 229) return;
   if (completion.isOpen && completes(event, completion)) return;
-  if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+  const key = keyOf(event);
+  const { send, send_now: now, newline } = keysNow();
+  if (key === send || key === now) {
     event.preventDefault();
-    submit(event.ctrlKey || event.metaKey);
+    submit(key === now);
+  } else if (key === newline && !/^(Shift.)?Enter$/.test(key)) {
+    event.preventDefault();
+    document.execCommand("insertText", false, "\n"); // which Undo knows
   } else if (event.key === "ArrowUp" && !area.value && app.state.sessionState?.queue?.length) {
     event.preventDefault();
     const { id } = app.state.sessionState.queue.at(-1);
@@ -263,11 +272,10 @@ function completes(event, completion) {
   return true;
 }
 
-/** A line that may be what was meant is sent by Enter: a whole command, and one with no argument chosen. */
-const isWhole = ({ place, choices, wasMoved }) =>
-  place.kind === "argument"
-    ? !wasMoved
-    : place.kind === "command" && choices.some(({ insert }) => insert.trim() === place.word);
+/** What may be meant as it stands is sent by Enter: a whole command or name, or no argument chosen. */
+const isWhole = ({ isBehind, place, choices, wasMoved, written }) =>
+  isBehind ||
+  (!wasMoved && (place.kind === "argument" || choices.some(({ insert }) => insert.trim() === written)));
 
 /** Where the messages that wait are shown, once there are some. */
 function queuePlace(app) {
@@ -320,6 +328,10 @@ function approvalButton(app) {
     select.value = app.state.sessionState?.approval ?? "guarded";
     const { openKeptSheet } = await import("../approval/kept_sheet.js");
     await openKeptSheet(app);
+  });
+  app.on("plan", () => {
+    const { approval, after_plan } = app.state.sessionState ?? {};
+    app.aside(lineOf("approval", approval === "plan" ? after_plan : "plan"));
   });
   app.subscribe(({ sessionState }) => {
     if (sessionState && select.value !== sessionState.approval) select.value = sessionState.approval;

@@ -10,7 +10,7 @@
 export function wordAt(text, cursor) {
   const before = text.slice(0, cursor);
   if (/^\/\S*$/.test(before)) return { kind: "command", word: before, start: 0 };
-  const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
+  const at = /(?:^|[\s(（「“《，。；：！？、\p{Script=Han}])@([^\s@]*)$/u.exec(before); // Chinese has no blanks
   if (at) return { kind: "file", word: at[1], start: cursor - at[1].length - 1 };
   const argument = /^\/\S+ (?:.* )?(\S*)$/.exec(before);
   return argument ? { kind: "argument", word: argument[1], start: cursor - argument[1].length } : null;

@@ -31,7 +31,7 @@ export function queueView(app) {
         act("close", t("Take back"), text, () => takeBack(app, id)),
       );
       chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/onefold-queue", id));
-      chip.addEventListener("dragover", (event) => event.preventDefault());
+      for (const name of ["dragenter", "dragover"]) chip.addEventListener(name, (event) => event.preventDefault());
       chip.addEventListener("drop", (event) => {
         const moved = event.dataTransfer.getData("text/onefold-queue");
         if (!moved) return;

@@ -82,10 +82,11 @@ export class AutoScroll {
     this.#look();
   }
 
-  /** @param {number} count items there are now */
+  /** @param {number} count items there are now; where they are is looked at once the browser has laid them out */
   update(count) {
+    if (count === this.count) return;
     this.count = count;
-    this.#settle();
+    requestAnimationFrame(() => this.#settle());
   }
 
   /** Does *work*, which adds above; what was in sight stays where it is. @param {() => Promise<any>} work */

@@ -48,15 +48,11 @@ export function conversation(app) {
   let drawn = null;
   let marks = null;
   let outbox = 0;
-  let welcomed; // the approval mode that the welcome speaks of
-  import("./items.js").then(async ({ followPlaces, itemView, itemsReady, shown, stable, workingWords }) => {
+  let welcomed = ""; // what the welcome speaks of: the approval mode, and what is served here
+  import("./items.js").then(async ({ chunkList, followPlaces, itemView, itemsReady, shown, stable, workingWords }) => {
     await itemsReady;
     followPlaces(app, log);
-    const items = keyed(
-      list,
-      (item) => item.key,
-      (item) => itemView(item, host),
-    );
+    const items = chunkList(list, (item) => itemView(item, host));
     begin(items, { shown, stable, workingWords });
   });
 
@@ -104,9 +100,9 @@ export function conversation(app) {
   function drawEmpty(state) {
     const isEmpty = state.isReady && !state.transcript.items.length && !state.outbox.length;
     const isFresh = isEmpty && empty.hidden;
-    const approval = state.sessionState?.approval;
-    if (isFresh || (isEmpty && approval !== welcomed)) void drawWelcome();
-    welcomed = approval;
+    const about = `${state.sessionState?.approval} ${Boolean(state.status)}`;
+    if (isFresh || (isEmpty && about !== welcomed)) void drawWelcome();
+    welcomed = about;
     empty.hidden = !isEmpty;
     if (isFresh) log.scrollTop = 0;
     content.classList.toggle("loading", !state.isReady);

@@ -33,6 +33,7 @@ const VIEWS = {
   end: endView,
 };
 
+export { chunkList } from "./chunks.js";
 export { shown, stable } from "./grouping.js";
 export { workingWords } from "./working.js";
 
@@ -51,12 +52,14 @@ export function followPlaces(app, log) {
   log.addEventListener(
     "click",
     (event) => {
-      const place = event.target.closest("a.place");
+      const place = event.target.closest("a[data-path]");
       if (!place) return;
       event.preventDefault();
       event.stopPropagation();
-      const path = place.dataset.path.replace(`${app.state.status?.root}/`, "").replace(/^(\.\/)+/, "");
-      app.emit("open", { path, line: Number(place.dataset.line) });
+      const root = `${app.state.status?.root}/`; // a link of Markdown has lost its first slash
+      const whole = `${place.dataset.path.startsWith("/") ? "" : "/"}${place.dataset.path}`;
+      const path = (whole.startsWith(root) ? whole.slice(root.length) : place.dataset.path).replace(/^(\.\/)+/, "");
+      app.emit("open", { path, line: Number(place.dataset.line) || undefined });
     },
     { capture: true },
   );
@@ -226,7 +229,9 @@ function infoView(item, host) {
   return { element };
 }
 
+/** What a command answers; one that opens a sheet and says nothing leaves nothing. */
 function commandView(item, host) {
+  if (item.ok && !item.card) return { element: h("span", { hidden: true }) };
   return {
     element: h(
       "article",

@@ -6,7 +6,7 @@ import { visible } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
 import { request } from "../net/api.js";
 
-/** @typedef {{command: string, exit_code: number | null, state: "green" | "red" | "grey", files: string[], changed_checks: string[], is_check: boolean}} Receipt */
+/** @typedef {{command: string, exit_code: number | null, state: "green" | "red" | "grey", files: string[], changed_checks: string[], is_check: boolean, reason?: string}} Receipt */
 /** @typedef {{text: string, supported: boolean, rests_on: "receipt" | "reading" | "nothing"}} Claim */
 
 const SOON = 150; // ms; many files may change at once
@@ -88,11 +88,17 @@ function row(receipt) {
 }
 
 /** @param {Receipt} receipt */
-function words({ command, exit_code: code, state, files, changed_checks: changed }) {
+function words({ command, exit_code: code, state, files, changed_checks: changed, reason = "" }) {
   const name = visible(command.replace(/\s+/g, " ")).slice(0, 100);
   const list = (paths) => paths.map(visible).join(", ");
   if (state === "red") return t("{name} failed (exit code {code})", { name, code });
-  if (state === "grey" && NOT_THERE.has(code)) return t("{name} could not be run (exit code {code})", { name, code });
+  if (state === "grey" && files.length && reason === "own changes")
+    return t("{name} changed {files} itself", { name, files: list(files) });
+  if (state === "grey" && !files.length) {
+    if (reason === "not there" || NOT_THERE.has(code)) return t("{name} could not be run (exit code {code})", { name, code });
+    if (reason === "no tests") return t("{name} found no tests (exit code {code})", { name, code });
+    if (reason === "unfinished") return t("{name} did not finish", { name });
+  }
   if (state === "grey")
     return files.length
       ? t("{name} is outdated: {files} changed", { name, files: list(files) })

@@ -6,6 +6,11 @@ import { t } from "../i18n/translate.js";
 /** @param {import("../app.js").App} app */
 export function welcome(app) {
   const { status, sessionState } = app.state;
+  if (status?.needs_key) {
+    const place = h("section", { class: "welcome" });
+    import("../settings/first_visit.js").then(({ firstVisit }) => firstVisit(app, place));
+    return place;
+  }
   const ideas = status?.practice
     ? [t("describe this folder"), t("make hello.py with print('hi') and run it"), t("find TODO"), t("help")]
     : [

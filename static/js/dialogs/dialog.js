@@ -32,11 +32,18 @@ export function openDialog(title, className, children) {
   dialog.addEventListener("close", () => {
     placeNotices();
     dialog.remove();
+    bringCaret();
   });
   document.body.append(dialog);
   dialog.showModal();
   placeNotices();
   return dialog;
+}
+
+/** Chromium leaves the caret where the dialog was: what is typed into the field that has the focus again is lost. */
+function bringCaret() {
+  const field = document.activeElement;
+  if (field.matches("textarea")) field.setSelectionRange(field.selectionStart, field.selectionEnd);
 }
 
 let home = null; // where the notices are while no dialog is open
@@ -82,6 +89,7 @@ export function confirmed(question, yes) {
     dialog.addEventListener("close", () => {
       dialog.remove();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
+      bringCaret();
       resolve(isWanted);
     });
     document.body.append(dialog);

@@ -5,7 +5,7 @@
  * @param {number} most rows to return
  * @returns {string[][]}
  */
-export function rows(text, most = 500) {
+export function rows(text, most = Infinity) {
   const separator = guess(text);
   const found = [];
   let row = [""];

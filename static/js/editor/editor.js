@@ -3,12 +3,14 @@
 import { h } from "../lib/dom.js";
 import { loadEditor } from "../lib/vendor.js";
 import { t } from "../i18n/translate.js";
+import { longLines } from "./long_lines.js";
 
 const cm = await loadEditor();
 
 const THEME = cm.EditorView.theme({
   "&": { height: "100%", backgroundColor: "var(--surface)", color: "var(--text)", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
+  "&.cm-focused::after": { content: '""', position: "absolute", inset: "0", border: "1px solid var(--accent)", pointerEvents: "none", zIndex: 300 }, // also over the line numbers
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
@@ -119,10 +121,32 @@ const ORIGINS = cm.StateField.define({
   create: () => cm.Decoration.none,
   update(lines, transaction) {
     const origins = transaction.effects.findLast((effect) => effect.is(setOrigins))?.value;
-    return origins ? originsOf(origins, transaction.state.doc) : lines.map(transaction.changes);
+    return origins ? originsOf(origins, transaction.state.doc) : carried(lines, transaction);
   },
   provide: (field) => cm.EditorView.decorations.from(field),
 });
+
+/** Moves the marks with the text; a line keeps its own where lines are put before it. */
+function carried(lines, { changes, startState, newDoc }) {
+  /** @type {Map<number, number>} */
+  const moved = new Map();
+  changes.iterChanges((from, to, _, end, inserted) => {
+    const line = startState.doc.lineAt(from);
+    const isBefore = to <= line.to && !/\S/.test(startState.doc.sliceString(line.from, to));
+    if (inserted.lines > 1 && isBefore) moved.set(changes.mapPos(line.from), newDoc.lineAt(end).from);
+  });
+  const mapped = lines.map(changes);
+  const marks = [...moved].flatMap(([from, to]) => marksAt(mapped, from).map((mark) => mark.range(to)));
+  return marks.length ? mapped.update({ filter: (at) => !moved.has(at), add: marks, sort: true }) : mapped;
+}
+
+function marksAt(lines, from) {
+  const marks = [];
+  lines.between(from, from, (at, _, mark) => {
+    if (at === from) marks.push(mark);
+  });
+  return marks;
+}
 
 /** @param {MarkedOrigin[]} origins */
 function originsOf(origins, doc) {
@@ -161,6 +185,7 @@ export class Editor {
           cm.history(),
           cm.drawSelection(),
           cm.indentOnInput(),
+          longLines(cm),
           cm.bracketMatching(),
           cm.rectangularSelection(),
           cm.highlightActiveLine(),
@@ -225,11 +250,8 @@ export class Editor {
   get originHere() {
     const { doc, selection } = this.view.state;
     const { number, from } = doc.lineAt(selection.main.head);
-    let index = null;
-    this.view.state.field(ORIGINS).between(from, from, (at, _, mark) => {
-      if (at === from) index = mark.spec.index;
-    });
-    return { line: number, index };
+    const [mark] = marksAt(this.view.state.field(ORIGINS), from);
+    return { line: number, index: mark ? mark.spec.index : null };
   }
 
   /** Marks the lines that notes are on. @param {LineNote[]} notes */

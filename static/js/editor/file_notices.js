@@ -31,8 +31,10 @@ export class FileNotices {
   drawConflicts(editor) {
     const found = conflicts(editor.text);
     if (!found.length) return this.open.replaceChildren();
-    const settle = (choice) => () =>
+    const settle = (choice) => () => {
       editor.replaceRange(found[0].from, found[0].to, settled(found[0], choice));
+      editor.view.focus(); // the button that had it is gone
+    };
     this.open.replaceChildren(
       h(
         "div",

@@ -4,14 +4,14 @@ import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { size } from "../lib/format.js";
 import { say, t } from "../i18n/translate.js";
-import { api } from "../net/api.js";
+import { api, fromServer } from "../net/api.js";
 import { keep, kept } from "../lib/storage.js";
 import { conflicts, merge } from "./merge.js";
 import { loadMerge } from "../lib/vendor.js";
 import { FileBar } from "./file_bar.js";
 import { FileNotices } from "./file_notices.js";
 import { PartBar } from "./part_bar.js";
-import { preview, previewKind } from "./preview.js";
+import { isDocument, keepScroll, preview, previewKind } from "./preview.js";
 import { WhyPanel } from "./why_panel.js";
 
 const NO_TEXT = new Set(["image", "pdf", "audio", "video"]);
@@ -27,6 +27,8 @@ export class FileView {
   #wantedLine = 0;
   #isLoading = null;
   #isLeft = false;
+  /** @type {Promise<string | null> | null} tells whether a file that is shown without its text is another by now */
+  #tag = null;
   /** @type {Promise<void> | null} a save that is under way */
   #saving = null;
   /** Looks at the file on disk, one after another: what was read first must not come last. */
@@ -34,6 +36,7 @@ export class FileView {
   #keeping = 0;
   /** @type {PartBar | null} there for a file that is shown by part */
   #parts = null;
+  #isUnanswered = false; // it was not read, for the server was away
   /** @type {WhyPanel | null} there while it is shown who wrote which line */
   #why = null;
 
@@ -65,14 +68,29 @@ export class FileView {
   async #load() {
     const kind = previewKind(this.path);
     if (NO_TEXT.has(kind) && !this.path.endsWith(".svg")) {
+      this.#tag = api.tag(this.path);
       this.#preview(kind, "");
       return;
     }
+    if (isDocument(this.path) && (await this.app.sessionIsThere())) return this.#drawDocument();
     try {
       await this.#read(kind);
     } catch (refusal) {
       if (refusal.code === "too_large") await this.#turn(1);
       else this.#cannotRead(refusal);
+    }
+  }
+
+  /** Shows the pages of a document; text that only has the name of one is shown as what it is. */
+  async #drawDocument() {
+    let refusal = null;
+    try {
+      const { drawPages } = await fromServer(import("../results/document_pages.js"));
+      refusal = await drawPages(this.body, this.path, this.app);
+      if (refusal) await this.#read("");
+    } catch (other) {
+      if (!other.phrase) throw other;
+      this.#refuse(other.status === 404 ? other : (refusal ?? other));
     }
   }
 
@@ -126,7 +144,7 @@ export class FileView {
   }
 
   async #openEditor(file, text) {
-    const { Editor } = await import("./editor.js");
+    const { Editor } = await fromServer(import("./editor.js"));
     this.#editor = new Editor({
       text,
       language: file.language,
@@ -181,6 +199,11 @@ export class FileView {
       this.#preview(kind, "");
       return;
     }
+    this.#refuse(refusal);
+  }
+
+  #refuse(refusal) {
+    this.#isUnanswered = !refusal.status;
     this.body.replaceChildren(
       h(
         "div",
@@ -194,8 +217,14 @@ export class FileView {
     );
   }
 
+  #loadAnew() {
+    this.#isUnanswered = false;
+    this.#isLoading = this.#load();
+  }
+
   show(line = 0) {
     this.#wantedLine = line;
+    if (this.#isUnanswered) this.#loadAnew();
     if (line && this.#isPreview) this.#togglePreview();
     if (line) this.#editor?.goTo(line);
   }
@@ -212,7 +241,9 @@ export class FileView {
   }
 
   #preview(kind, text) {
+    const top = this.body.querySelector(".preview")?.scrollTop ?? 0;
     this.body.replaceChildren(preview(kind, this.path, text, this.app));
+    if (top) keepScroll(this.body.querySelector(".preview"), top);
   }
 
   #togglePreview() {
@@ -237,9 +268,9 @@ export class FileView {
     this.bar.whyButton.setAttribute("aria-pressed", String(Boolean(this.#why)));
   }
 
-  /** Marks anew, where the text is that of the disk: else the marks go along with what is typed. */
+  /** Marks anew what is as on the disk; the marks go along with what is typed. */
   #markOrigins() {
-    if (this.#why && !this.isDirty) this.#why.mark(this.#editor);
+    this.#why?.mark(this.#editor, () => this.#base.text);
   }
 
   // --- saving and merging ----------------------------------------------------------------------------
@@ -289,6 +320,7 @@ export class FileView {
     await this.#isLoading;
     if (this.#parts) return this.#turn(this.#parts.number);
     if (!this.#editor) {
+      if (await this.#isAsShown()) return; // a PDF would lose its place, and a sound begin anew
       this.#isLoading = this.#load();
       return;
     }
@@ -307,6 +339,13 @@ export class FileView {
       this.#markOrigins();
       if (this.#isPreview) this.#preview(this.#kind, file.text);
     }
+  }
+
+  /** Whether a file that is shown without its text has the bytes that it was shown with. */
+  async #isAsShown() {
+    if (!this.#tag) return false;
+    const [before, now] = [await this.#tag, await api.tag(this.path)];
+    return Boolean(now) && before === now;
   }
 
   /** Returns the file as it is now, or the refusal; none of it is older than what was saved meanwhile. */
@@ -332,6 +371,7 @@ export class FileView {
     this.#base = { text: theirs, hash };
     this.#editor.replace(text);
     this.#edited();
+    this.#markOrigins();
     this.notices.tell(
       count
         ? t("The file changed on disk in the same lines. Choose below.")
@@ -345,5 +385,6 @@ export class FileView {
     keep(this.#draftName, null);
     this.bar.leave();
     this.#editor?.destroy();
+    this.element.remove();
   }
 }

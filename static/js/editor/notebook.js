@@ -15,13 +15,13 @@ const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
  * @param {HTMLElement} place
  * @param {string} text of the file
  * @param {string} path
- * @param {(path: string) => void} openFile
+ * @param {(path: string, line?: number) => void} openFile
  */
 export function drawNotebook(place, text, path, openFile) {
   const notebook = parsed(text);
   const cells = notebook?.cells ?? notebook?.worksheets?.[0]?.cells;
   if (!Array.isArray(cells)) {
-    place.append(h("p", { class: "muted", text: t("This notebook cannot be shown. Its text can.") }));
+    place.append(h("p", { class: "muted", text: t("This is not a valid notebook. Turn off Preview to see its text.") }));
     return;
   }
   const language = String(notebook.metadata?.language_info?.name ?? notebook.metadata?.kernelspec?.language ?? "python");

@@ -21,6 +21,12 @@ const KINDS = {
   notebook: /\.ipynb$/i,
 };
 
+const MOST_ROWS = 500;
+const DOCUMENT = /\.(docx|docm|pptx|pptm|ppsx|xlsx|xlsm|od[tps]|epub)$/i;
+
+/** Whether the file *path* is a document whose pages can be drawn. @param {string} path */
+export const isDocument = (path) => DOCUMENT.test(path);
+
 /** @param {string} path @returns {string} "" when there is none */
 export const previewKind = (path) => Object.keys(KINDS).find((kind) => KINDS[kind].test(path)) ?? "";
 
@@ -31,20 +37,20 @@ export const previewKind = (path) => Object.keys(KINDS).find((kind) => KINDS[kin
  * @param {import("../app.js").App} app
  */
 export function preview(kind, path, text, app) {
-  const openFile = (other) => app.emit("open", { path: other });
+  const openFile = (other, line) => app.emit("open", { path: other, line });
   const source = api.rawAddress(path);
   const name = visible(nameOf(path));
   switch (kind) {
     case "image":
-      return h("div", { class: "preview image" }, enlargeable(h("img", { src: source, alt: name })));
+      return h("div", { class: "preview image" }, enlargeable(replacedIfBroken(h("img", { src: source, alt: name }))));
     case "pdf":
       return h("iframe", { class: "preview", src: source, title: name });
     case "html":
       return htmlPage(app, path, h("iframe", { class: "preview", src: source, title: name, sandbox: "" }));
     case "audio":
-      return h("div", { class: "preview" }, h("audio", { src: source, controls: true, "aria-label": name }));
+      return h("div", { class: "preview" }, replacedIfBroken(h("audio", { src: source, controls: true, "aria-label": name })));
     case "video":
-      return h("div", { class: "preview" }, h("video", { src: source, controls: true, "aria-label": name }));
+      return h("div", { class: "preview" }, replacedIfBroken(h("video", { src: source, controls: true, "aria-label": name })));
     case "notebook":
       return notebook(text, path, openFile);
     case "csv":
@@ -52,6 +58,23 @@ export function preview(kind, path, text, app) {
     default:
       return markdown(text, path, openFile);
   }
+}
+
+/**
+ * Scrolls *element* to *top* as soon as what is drawn in it reaches that far, unless the reader
+ * scrolls first.
+ * @param {HTMLElement} element @param {number} top
+ */
+export function keepScroll(element, top) {
+  const stop = new AbortController();
+  const sizes = new ResizeObserver(() => {
+    element.scrollTop = top;
+    if (element.scrollTop >= top - 1) stop.abort();
+  });
+  for (const event of ["wheel", "pointerdown", "keydown"])
+    element.addEventListener(event, () => stop.abort(), { signal: stop.signal, passive: true });
+  stop.signal.addEventListener("abort", () => sizes.disconnect());
+  for (const child of element.children) sizes.observe(child);
 }
 
 function markdown(text, path, openFile) {
@@ -75,9 +98,9 @@ function htmlPage(app, path, frame) {
   const element = h("div", { class: "html-preview" }, bar, frame);
   run.addEventListener("click", async () => {
     run.disabled = true;
-    const { runPage } = await import("./running_page.js");
-    const running = await runPage(app, path);
-    run.disabled = false;
+    const running = await import("./running_page.js")
+      .then(({ runPage }) => runPage(app, path))
+      .finally(() => (run.disabled = false));
     if (!running) return;
     frame.replaceWith(running);
     run.replaceChildren(icon("refresh"), t("Run it again"));
@@ -87,8 +110,18 @@ function htmlPage(app, path, frame) {
   return element;
 }
 
+/** *element*, or what says that it cannot be shown. @param {HTMLElement} element */
+function replacedIfBroken(element) {
+  const broken = () => element.replaceWith(h("p", { class: "muted broken", text: t("This file is damaged, or its format is unknown to this browser.") }));
+  element.addEventListener("error", broken, { once: true });
+  return element;
+}
+
+/** A table that is not whole neither sorts nor copies: both would be taken for all of it. */
 function csvTable(text, name) {
-  const [head = [], ...body] = rows(text);
+  const [head, ...found] = rows(text, MOST_ROWS + 2);
+  if (!head) return h("p", { class: "preview padded muted", text: t("This file is empty.") });
+  const body = found.slice(0, MOST_ROWS);
   const table = h(
     "table",
     { class: "csv" },
@@ -98,6 +131,7 @@ function csvTable(text, name) {
   );
   const frame = h("div", { class: "wide", tabIndex: 0, role: "group", "aria-label": t("Table") }, table);
   const element = h("div", { class: "preview" }, frame);
-  addTableTools(table);
+  if (body.length === found.length) addTableTools(table);
+  else element.prepend(h("p", { class: "muted cut", text: t("Only the first rows are shown. Turn off Preview to see all as text.") }));
   return element;
 }

@@ -3,8 +3,10 @@
 import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../i18n/translate.js";
+import { loadMerge } from "../lib/vendor.js";
 import { api } from "../net/api.js";
 import { originsCard, who } from "../cards/origins.js";
+import { linesOf } from "./merge.js";
 
 /** @typedef {import("../cards/origins.js").Origins} Origins */
 
@@ -31,14 +33,21 @@ export class WhyPanel {
     );
   }
 
-  /** Marks the lines of *editor* as the disk has them; its text has to be that. */
-  async mark(editor) {
+  /**
+   * Marks the lines of *editor* that are as on the disk.
+   * @param {() => string} onDisk what is known of that
+   */
+  async mark(editor, onDisk) {
     this.#asked += 1;
     const asked = this.#asked;
     const answer = await this.app.attempt(() => api.why(this.path));
+    const { diffIndices } = answer && editor.text !== onDisk() ? await loadMerge() : {};
     if (!answer || asked !== this.#asked) return;
+    const places = diffIndices && linesOf(onDisk(), editor.text, diffIndices);
     this.#card = answer.card;
-    editor.showOrigins(answer.card.origins.map((origin) => ({ ...origin, title: who(origin) })));
+    editor.showOrigins(
+      answer.card.origins.map((origin) => ({ ...origin, title: who(origin), ranges: placed(origin.ranges, places) })),
+    );
     this.tell(editor.originHere);
   }
 
@@ -60,4 +69,11 @@ export class WhyPanel {
     const card = { ...this.#card, path: "", start: line, end: line, line: "", note: "", origins: [origin] };
     this.shown.replaceChildren(originsCard(card, { openFile: () => {} }));
   }
+}
+
+/** Returns *ranges* of lines as they are at their *places*, each line by itself; as they are without. */
+function placed(ranges, places) {
+  if (!places) return ranges;
+  const lines = ranges.flatMap(([from, to]) => places.slice(from - 1, to)).filter(Boolean);
+  return lines.map((line) => [line, line]);
 }

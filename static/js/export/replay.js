@@ -1,10 +1,10 @@
 // The script of an exported session: draws its events, at once or one by one as they happened.
-import { h, keyed } from "../lib/dom.js";
+import { h } from "../lib/dom.js";
 import { takePictures } from "../markdown/markdown.js";
 import { translationsReady, t } from "../i18n/translate.js";
 import { apply, emptyTranscript } from "../store/reducer.js";
 import { grouped } from "../conversation/grouping.js";
-import { itemView } from "../conversation/items.js";
+import { chunkList, itemView } from "../conversation/items.js";
 import { slices } from "./slices.js";
 
 const [events, pictures] = ["events", "pictures"].map((id) =>
@@ -34,11 +34,7 @@ const place = document.getElementById("conversation");
 let run = 0;
 const fresh = () => {
   list.replaceChildren();
-  return keyed(
-    list,
-    (item) => item.key,
-    (item) => itemView(item, host),
-  );
+  return chunkList(list, (item) => itemView(item, host));
 };
 const whole = () => {
   run += 1;

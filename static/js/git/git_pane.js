@@ -10,6 +10,7 @@ import { stylesReady } from "../lib/styles.js";
 import { GitFile } from "./git_file.js";
 import { GitLog } from "./git_log.js";
 import { GitSource } from "./git_source.js";
+import { UnderWay } from "./under_way.js";
 
 const DRAFT = "git message";
 const SECTIONS = {
@@ -71,9 +72,9 @@ class GitPane {
     });
     this.newButton = button({ class: "small", on: { click: () => this.#create() } }, icon("add"), t("New branch"));
     this.where = h("p", { class: "muted where-head" });
-    this.underWay = h("p", { class: "under-way", hidden: true });
+    this.underWay = new UnderWay(this.app);
     const tools = h("div", { class: "about" }, this.branches, this.switchButton, this.newName, this.newButton);
-    return h("header", { class: "changes-head git-head" }, tools, this.where, this.underWay);
+    return h("header", { class: "changes-head git-head" }, tools, this.where, this.underWay.element);
   }
 
   #makeCommit() {
@@ -173,7 +174,7 @@ class GitPane {
     this.switchButton.hidden = !this.branches.value || this.branches.value === this.branch;
   }
 
-  #drawWhere({ branch, head, upstream, ahead, behind, under_way, is_linked, submodules }) {
+  #drawWhere({ branch, head, upstream, ahead, behind, under_way, conflicts, is_linked, submodules }) {
     const about = [
       head ? "" : t("no commit yet"),
       upstream ? t("{ahead} ahead, {behind} behind {upstream} (as last fetched)", { ahead, behind, upstream }) : "",
@@ -183,10 +184,7 @@ class GitPane {
     ];
     retext(this.where, about.filter(Boolean).join(" · "));
     this.where.hidden = !this.where.textContent;
-    this.underWay.hidden = !under_way;
-    const isMerge = under_way === "merge";
-    const words = isMerge ? t("A merge is in progress. Resolve and stage its conflicts, then commit.") : "";
-    retext(this.underWay, words || t("In progress: {what}. Finish or abort it in your terminal.", { what: under_way }));
+    this.underWay.draw(under_way, conflicts.files.length);
   }
 
   #drawButtons() {

@@ -94,6 +94,7 @@ export class GitSource {
       const answer = await this.#request("GET", "", {});
       if (session === this.#session) {
         this.answer = answer;
+        this.app.emit("branch", answer.state?.branch || answer.state?.head.slice(0, 8) || "");
         this.changed();
       }
     } catch (refusal) {

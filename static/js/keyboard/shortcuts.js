@@ -9,11 +9,17 @@ import { typedAhead } from "./type_ahead.js";
  */
 export function shortcuts(app, parts) {
   app.actions = actionsOf(app, parts);
-  app.on("keys", showShortcuts);
+  app.on("keys", () => showShortcuts(app));
+  app.on("theme", () => import("../settings/theme.js").then(({ takeTheme }) => takeTheme(app)));
   app.on("settings", (wanted = "") =>
     typedAhead(import("../settings/settings_sheet.js"), ({ openSettings }) => openSettings(app, wanted)),
   );
-  app.on("sessions", () => typedAhead(import("../sessions/sessions.js"), ({ openSessions }) => openSessions(app)));
+  app.on("sessions", () =>
+    typedAhead(
+      import("../sessions/sessions.js").then(({ onceThere }) => onceThere()),
+      (openSessions) => openSessions(app),
+    ),
+  );
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
@@ -33,64 +39,58 @@ function isWriting(event) {
   );
 }
 
-/** What keys do: the usual key of each, which a person may change. */
-export const KEYS = {
-  palette: "Ctrl+K",
-  file: "Ctrl+P",
-  sessions: "Ctrl+Shift+F",
-  side: "Ctrl+B",
-  pane: "Ctrl+J",
-  compose: "Ctrl+L",
-  save: "Ctrl+S",
-  settings: "Ctrl+,",
-  before: "Alt+↑",
-  after: "Alt+↓",
-  new: "Alt+N",
-  quote: "Alt+Q",
-  note: "Alt+M",
-  rename: "F2",
-  part: "F6",
-  "part-back": "Shift+F6",
-};
+/** The usual key of each action, which a person may change. */
+export const KEYS = JSON.parse(document.documentElement.dataset.keys);
 
-/** The keys as they are: the usual ones, and those that were changed. @returns {typeof KEYS} */
+/** The keys as they are: the usual ones, and those that were changed. @returns {Record<string, string>} */
 export function keysNow() {
   return { ...KEYS, ...JSON.parse(remembered("keys") ?? "{}") };
 }
 
-export const CODES = { Comma: ",", ArrowUp: "↑", ArrowDown: "↓" };
+/** Whether Alt writes characters here that nothing else writes, as Option does on a Mac. */
+export const isOptionKey = /^(?:Mac|iPhone|iPad)/.test(navigator.platform);
+
+/** Whether a field gets a character from the key: no shortcut may keep it. @param {KeyboardEvent} event */
+const writes = (event) =>
+  isWriting(event) &&
+  (event.key === "Dead" || [...event.key].length === 1) &&
+  (event.getModifierState("AltGraph") || (isOptionKey && event.altKey && !event.ctrlKey && !event.metaKey));
+
+const CODES = { Comma: ",", ArrowUp: "↑", ArrowDown: "↓", Backquote: "`" };
 
 /** The key that is pressed, by its place: it is the same one on any layout. @param {KeyboardEvent} event */
-export const keyOf = ({ code, ctrlKey, metaKey, altKey, shiftKey }) =>
-  [ctrlKey || metaKey ? "Ctrl" : "", altKey ? "Alt" : "", shiftKey ? "Shift" : "", CODES[code] ?? code.replace(/^(Key|Digit)/, "")]
+export const keyOf = ({ key, code, ctrlKey, metaKey, altKey, shiftKey }) =>
+  [ctrlKey || metaKey ? "Ctrl" : "", altKey ? "Alt" : "", shiftKey ? "Shift" : "", key === "Enter" ? key : (CODES[code] ?? code.replace(/^(Key|Digit)/, ""))]
     .filter(Boolean)
     .join("+");
 
-/** @returns {Record<keyof typeof KEYS, () => any>} */
+/** @returns {Record<string, () => any>} */
 function actionsOf(app, parts) {
   const emit = (name) => () => app.emit(name);
   return {
     palette: () => typedAhead(import("../search/commands.js"), ({ openPalette }) => openPalette(app)),
-    file: () => typedAhead(import("../search/palette.js"), ({ openQuickly }) => openQuickly(app)),
+    open_file: () => typedAhead(import("../search/palette.js"), ({ openQuickly }) => openQuickly(app)),
     sessions: emit("sessions"),
-    side: emit("side"),
+    sidebar: emit("side"),
     pane: emit("pane"),
     compose: emit("compose"),
     save: () => parts.pane.save(),
     settings: emit("settings"),
-    before: () => moves(({ jump }) => jump(-1)),
-    after: () => moves(({ jump }) => jump(1)),
-    new: app.startSession,
+    previous_message: () => moves(({ jump }) => jump(-1)),
+    next_message: () => moves(({ jump }) => jump(1)),
+    new_session: app.startSession,
+    plan: emit("plan"),
     quote: emit("quote"),
-    note: emit("note-selection"),
+    add_note: emit("note-selection"),
     rename: emit("rename"),
-    part: () => moves(({ nextPart }) => nextPart(parts, 1)),
-    "part-back": () => moves(({ nextPart }) => nextPart(parts, -1)),
+    next_part: () => moves(({ nextPart }) => nextPart(parts, 1)),
+    previous_part: () => moves(({ nextPart }) => nextPart(parts, -1)),
   };
 }
 
 function chord(event, app, parts) {
   if (event.key === "Escape") return escape(event, app, parts);
+  if (writes(event)) return null;
   const pressed = keyOf(event);
   const name = Object.entries(keysNow()).find(([, key]) => key === pressed)?.[0];
   return name && !(name === "rename" && isWriting(event)) ? app.actions[name] : null;
@@ -98,7 +98,7 @@ function chord(event, app, parts) {
 
 function letter(event, app, parts) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
-  if (event.key === "?") return showShortcuts;
+  if (event.key === "?") return () => showShortcuts(app);
   const isInTree = event
     .composedPath()
     .some((node) => node instanceof Element && node.getAttribute("role") === "tree");
@@ -109,14 +109,15 @@ function letter(event, app, parts) {
 }
 
 function escape(event, app, parts) {
-  if (isWriting(event)) return () => parts.composer.focus(); // who leaves a field stops nothing by it
+  const compose = () => app.emit("compose");
+  if (isWriting(event)) return compose; // who leaves a field stops nothing by it
   if (parts.layout.isOverlay() && !parts.layout.isPhone()) return () => app.emit("pane", false);
-  return app.state.sessionState?.running ? app.stop : () => parts.composer.focus();
+  return app.state.sessionState?.running ? app.stop : compose;
 }
 
 const moves = (work) => import("./moves.js").then(work);
 
-async function showShortcuts() {
+async function showShortcuts(app) {
   const { openShortcuts } = await import("./shortcuts_sheet.js");
-  openShortcuts();
+  openShortcuts(app);
 }

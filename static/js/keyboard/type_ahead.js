@@ -5,10 +5,11 @@ import { h } from "../lib/dom.js";
 let isWaiting = false;
 
 /**
- * Has *open* done once it is *loaded*; until then the keyboard is held. Escape takes it back.
+ * Has *open* done once it is *loaded*; until then the keyboard is held. Escape takes it back. A focus that the person
+ * moved meanwhile stays where it is, unless a dialog opens.
  * @template T
  * @param {Promise<T>} loaded
- * @param {(module: T) => HTMLInputElement | undefined} open returns the field that is written in
+ * @param {(module: T) => HTMLInputElement | undefined} open returns the field that is written in, which then has the focus
  */
 export async function typedAhead(loaded, open) {
   if (isWaiting) return;
@@ -30,8 +31,11 @@ export async function typedAhead(loaded, open) {
   held.focus();
   try {
     const module = await Promise.race([loaded, isTakenBack]);
-    if (document.activeElement === held) before?.focus({ preventScroll: true }); // where it goes back to
-    if (module) handOver(held.value, keys, open(module));
+    const isHeld = document.activeElement === held;
+    if (isHeld) before?.focus({ preventScroll: true }); // where it goes back to
+    const field = module && open(module);
+    if (isHeld) field?.focus();
+    handOver(held.value, keys, field);
   } finally {
     if (document.activeElement === held) before?.focus({ preventScroll: true });
     held.remove();

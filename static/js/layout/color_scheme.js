@@ -1,25 +1,15 @@
-// Light, dark, or as the system says. Stands in the head of the page, before anything is drawn.
+// The colours of the page: as the system says, light, dark or of high contrast. The server has set what
+// the settings say, early.js what this browser has chosen.
 
-import { remember, remembered } from "../lib/storage.js";
+import { remember } from "../lib/storage.js";
 
-const ORDER = ["auto", "light", "dark"];
+const ORDER = ["auto", "light", "dark", "contrast"];
+const { dataset } = document.documentElement;
 
-/** @returns {"auto" | "light" | "dark"} */
-export function currentScheme() {
-  const kept = remembered("scheme");
-  return kept === "light" || kept === "dark" ? kept : "auto";
-}
+export const currentScheme = () => dataset.scheme ?? "auto";
 
-/** Chooses the next one and returns it. */
+/** Chooses the next one, for this browser. */
 export function nextScheme() {
-  const next = ORDER[(ORDER.indexOf(currentScheme()) + 1) % ORDER.length];
-  remember("scheme", next === "auto" ? null : next);
-  applyScheme();
-  return next;
-}
-
-export function applyScheme() {
-  const scheme = currentScheme();
-  if (scheme === "auto") delete document.documentElement.dataset.scheme;
-  else document.documentElement.dataset.scheme = scheme;
+  dataset.scheme = ORDER[(ORDER.indexOf(currentScheme()) + 1) % ORDER.length];
+  remember("scheme", dataset.scheme);
 }

@@ -63,7 +63,7 @@ export function layout(app, parts) {
     draw();
   });
   app.on("shown", (path) => {
-    paneTab = path ? "files" : "changes";
+    paneTab = path && !path.startsWith("/") ? "files" : "changes"; // Git and its like begin with "/"
     draw();
   });
   app.on("opened", (count) => {
@@ -71,10 +71,9 @@ export function layout(app, parts) {
     openFiles = count;
     draw();
   });
-  app.subscribe(({ session, sessionState, marks, marksOf }) => {
-    const isKnown = sessionState && (!sessionState.changes || marksOf === session);
-    const isNow = isKnown ? Boolean(marks.length || sessionState.todos?.length) : isFilled;
-    if (isNow === isFilled) return;
+  app.subscribe((state) => {
+    const isNow = Boolean(state.marks.length || state.sessionState?.todos?.length);
+    if (isNow === isFilled || !state.marksOf) return;
     isFilled = isNow;
     remember("filled", isFilled ? "1" : null);
     draw();
@@ -94,7 +93,7 @@ export function layout(app, parts) {
     shown = "chat";
     draw();
   }
-  for (const name of ["draft", "mention", "asked"]) app.on(name, showChat);
+  for (const name of ["chat", "draft", "mention", "asked"]) app.on(name, showChat);
   app.on("session", () => {
     if (hasSession) showChat(); // the first one may come when the person is elsewhere already
     hasSession = true;

@@ -1,4 +1,4 @@
-// The right pane: what changed in this session, and the files that are open.
+// The right pane: changes, open files, other tabs.
 
 import { button, h, keyed, watchFocus } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -17,7 +17,7 @@ class Pane {
   /** @type {Map<string, import("../editor/file_view.js").FileView>} */
   #files = new Map();
   #shown = ""; // "" is the list of changes
-  /** The files that were open before a reload, until they are open again. */
+  /** Files that were open before a reload, until they are again. */
   #before = kept(OPEN);
 
   constructor(app) {
@@ -51,6 +51,7 @@ class Pane {
     const choose = (path = this.#shown) => this.#show(path);
     app.on("preview", async (served) => (await import("../previews/previews.js")).open(this, served, choose));
     app.on("git", async () => (await import("../git/git_pane.js")).openGit(this, choose));
+    app.on("results", async () => (await import("../results/results_pane.js")).openResults(this, choose));
     this.offerTerminals = async () =>
       (await import("../terminal/terminals.js")).offerTerminals(app, this, choose);
     app.on("changes", () => this.#show(""));
@@ -65,7 +66,7 @@ class Pane {
     });
   }
 
-  /** @param {{path: string, line?: number, isEntered?: boolean}} wanted whether the focus goes there */
+  /** @param {{path: string, line?: number, isEntered?: boolean}} wanted entered: takes the focus */
   async open({ path, line = 0, isEntered = false }) {
     const isUnmoved = watchFocus();
     this.app.emit("pane", true);
@@ -76,7 +77,7 @@ class Pane {
     if (isEntered) file.enter(isUnmoved);
   }
 
-  /** Opens the files anew that were open before a reload. */
+  /** Opens the files of before a reload. */
   async restore() {
     if (!this.#before) return;
     const { paths, shown } = this.#before;
@@ -97,10 +98,21 @@ class Pane {
   #show(path) {
     this.#shown = path;
     const view = path ? this.#files.get(path)?.element : this.changes;
-    if (view && this.slot.firstChild !== view) this.slot.replaceChildren(view);
+    if (view) this.#place(view);
     this.views?.show(path);
     this.app.emit("shown", path);
     this.#draw();
+  }
+
+  /** Shows *view* alone. A frame that leaves the page loads anew: what has one stays, out of sight. */
+  #place(view) {
+    for (const other of [...this.slot.children]) {
+      if (other === view) continue;
+      if (other.querySelector("iframe")) other.hidden = true;
+      else other.remove();
+    }
+    view.hidden = false;
+    if (view.parentElement !== this.slot) this.slot.append(view);
   }
 
   async #close(path) {
@@ -136,7 +148,7 @@ class Pane {
     const name = path ? visible(nameOf(path)) : t("Changes");
     const dot = h("span", { class: "dirty", title: t("Not saved") });
     const choose = button(
-      { class: "tab", title: visible(path), on: { click: () => this.#show(path) } },
+      { class: "tab", title: this.views?.has(path) ? name : visible(path), on: { click: () => this.#show(path) } },
       path ? "" : icon("changes"),
       name,
       path ? dot : "",
@@ -170,7 +182,7 @@ class Pane {
     for (const [path, file] of this.#files) if (all || touched.has(path)) file.changedOutside();
   }
 
-  /** @returns {boolean} whether there was a file to save */
+  /** @returns {boolean} whether a file was shown */
   save() {
     const file = this.#files.get(this.#shown);
     file?.save();

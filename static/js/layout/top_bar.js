@@ -11,6 +11,7 @@ const SCHEMES = {
   auto: ["system", () => t("Theme: system")],
   light: ["sun", () => t("Theme: light")],
   dark: ["moon", () => t("Theme: dark")],
+  contrast: ["contrast", () => t("Theme: high contrast")],
 };
 
 /** @param {import("../app.js").App} app */
@@ -22,7 +23,7 @@ export function topBar(app) {
     );
   const title = button({ class: "quiet title", title: t("Rename (F2)"), on: { click: () => rename() } });
   const badge = h("span", { class: "badge asks", hidden: true });
-  const scheme = tool("system", "", () => drawScheme(nextScheme()));
+  const scheme = tool("system", "", () => app.emit("scheme", nextScheme()));
   const bell = tool("bell", "", () => switchBell(), { class: "quiet wide-only" });
   const project = h("span", { class: "project" });
   const where = h(
@@ -71,7 +72,8 @@ export function topBar(app) {
     tool("keyboard", t("Keyboard shortcuts (?)"), () => app.emit("keys"), { class: "quiet wide-only" }),
     tool("panel", t("Changes and files (Ctrl+J)"), () => app.emit("pane"), { class: "quiet wide-only" }),
   );
-  drawScheme(currentScheme());
+  drawScheme();
+  app.on("scheme", drawScheme);
   drawBell(notifies());
   app.on("rename", rename);
 
@@ -86,8 +88,8 @@ export function topBar(app) {
     title.disabled = !sessionState;
   });
 
-  function drawScheme(name) {
-    const [picture, words] = SCHEMES[name];
+  function drawScheme() {
+    const [picture, words] = SCHEMES[currentScheme()];
     scheme.replaceChildren(icon(picture));
     scheme.title = words();
     scheme.setAttribute("aria-label", words());

@@ -93,6 +93,12 @@ export function keyed(container, keyOf, make) {
   let kept = new Map();
   return (values) => {
     const focused = document.activeElement;
+    const keys = new Set(values.map(keyOf));
+    for (const [key, { view }] of kept) {
+      if (keys.has(key)) continue;
+      view.leave?.();
+      view.element.remove(); // first: nothing need be moved to its place
+    }
     const now = new Map();
     let place = container.firstChild;
     for (const value of values) {
@@ -101,17 +107,18 @@ export function keyed(container, keyOf, make) {
       if (known.value !== value) known.view.update?.(value);
       now.set(key, { value, view: known.view });
       if (known.view.element === place) place = place.nextSibling;
-      else container.insertBefore(known.view.element, place);
-    }
-    for (const [key, { view }] of kept) {
-      if (now.has(key)) continue;
-      view.leave?.();
-      view.element.remove();
+      else move(container, known.view.element, place);
     }
     kept = now;
     // What was moved to another place has lost it.
     if (focused !== document.activeElement && container.contains(focused)) focused.focus({ preventScroll: true });
   };
+}
+
+/** Puts *element* before *place*; where the browser can, a frame in it goes on as it is. */
+export function move(container, element, place) {
+  if (container.moveBefore && container.isConnected && element.parentNode === container) container.moveBefore(element, place);
+  else container.insertBefore(element, place);
 }
 
 /**

@@ -15,6 +15,7 @@ const PATHS = {
   check: "m3 8.5 3.3 3.3L13 4.8",
   chevron: "m6 3.5 4.5 4.5L6 12.5",
   close: "m4 4 8 8M12 4l-8 8",
+  contrast: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2v12",
   copy: "M5.5 5.5h8v8h-8ZM3.5 10.5h-1v-8h8v1",
   delete: "M3 4.5h10M6 4.5v-2h4v2M4.5 4.5l.6 9h5.8l.6-9M7 7v4M9 7v4",
   down: "M8 3v10M4 9l4 4 4-4",

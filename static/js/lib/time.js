@@ -22,7 +22,7 @@ export function daysAgo(when, now = new Date()) {
 
 /** @param {number} when @param {string} language */
 export function clock(when, language) {
-  return new Date(when * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+  return new Date(when * 1000).toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });
 }
 
 /** @param {number} when @param {string} language */

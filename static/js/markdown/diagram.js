@@ -30,10 +30,10 @@ export function drawDiagram(figure) {
 
 async function draw(figure, text) {
   const { scheme } = document.documentElement.dataset;
-  const isDark = scheme ? scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = /light|dark/.test(scheme) ? scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const answer = await painted(text, isDark);
   if (!answer.svg || answer.svg.length > LARGEST) {
-    figure.title = answer.problem ?? "";
+    if (answer.problem) figure.after(reason(answer.problem));
     return;
   }
   const picture = h("img", {
@@ -44,13 +44,19 @@ async function draw(figure, text) {
   });
   const place = h("div", { class: `diagram ${isDark ? "on-dark" : "on-light"}` }, picture);
   enlargeable(picture);
-  const source = button({ class: "quiet tiny", "aria-expanded": "false" }, t("Source"));
+  const source = button({ class: "quiet tiny", "aria-expanded": "false" }, t("Source code"));
   source.addEventListener("click", () => {
     figure.hidden = !figure.hidden;
     source.setAttribute("aria-expanded", String(!figure.hidden));
   });
   figure.before(h("div", { class: "drawn" }, place, source));
   figure.hidden = true;
+}
+
+/** Says why a diagram stays code: the parser's first line, without the code that it repeats. */
+function reason(problem) {
+  const words = t("This diagram could not be drawn: {problem}", { problem: problem.split(/:?\n/, 1)[0] });
+  return h("p", { class: "muted not-drawn", text: words });
 }
 
 /** @returns {Promise<{svg?: string, width?: number, height?: number, problem?: string}>} */

@@ -2,8 +2,15 @@
 
 import { h } from "../lib/dom.js";
 
-const PATH = String.raw`(?:\.{0,2}\/)?(?:[\w.+@-]+\/)*[\w+@-][\w.+@-]*\.[A-Za-z]\w{0,9}`;
-const PLACE = new RegExp(String.raw`(?<![\w./:@-])(${PATH}):(\d{1,7})(?::\d{1,5})?(?![\w/])|File "([^"\n]+)", line (\d{1,7})`, "g");
+const LETTERS = String.raw`\p{L}\p{M}\p{N}_`;
+const NAMED = "Makefile|Dockerfile|Containerfile|Jenkinsfile|Justfile|Gemfile|Rakefile|Procfile|LICENSE|README";
+const PATH = String.raw`(?:\.{0,2}\/)?(?:[${LETTERS}.+@-]+\/)*(?:[${LETTERS}+@-][${LETTERS}.+@-]*\.[A-Za-z]\w{0,9}|\p{Script=Han}*(?:${NAMED}))`;
+const PLACE = new RegExp(
+  String.raw`(?<![${LETTERS}./:@-])(${PATH}):(\d{1,7})(?::\d{1,5})?(?![\w/])|File "([^"\n]+)", line (\d{1,7})`,
+  "gu",
+);
+/** What stands before a name in a text without spaces, as in 见src/app.py:3; a name may be 设计.md, too. */
+const BEFORE = /^\p{Script=Han}+(?=\w|\.{0,2}\/|\.\w+\/)/u;
 const HOST = /^[^/]*\.(?:com|dev|io|local|net|org)$/i; // and a port
 const ELSEWHERE = "a, button, pre.code-text, .code";
 
@@ -23,10 +30,13 @@ function linkIn(node) {
   const parts = [];
   let end = 0;
   for (const found of node.data.matchAll(PLACE)) {
-    const [text, path, line, file, fileLine] = found;
+    const [whole, named, line, file, fileLine] = found;
+    const before = named && !node.parentElement?.closest("code") ? (BEFORE.exec(named)?.[0] ?? "") : "";
+    const path = named?.slice(before.length);
     if (path && HOST.test(path)) continue;
-    parts.push(node.data.slice(end, found.index), placeLink(path ?? file, line ?? fileLine, text));
-    end = found.index + text.length;
+    const text = whole.slice(before.length);
+    parts.push(node.data.slice(end, found.index + before.length), placeLink(path ?? file, line ?? fileLine, text));
+    end = found.index + whole.length;
   }
   if (parts.length) node.replaceWith(...parts, node.data.slice(end));
 }

@@ -12,6 +12,7 @@ import { t } from "../i18n/translate.js";
 
 const REST = 10; // times as long as a drawing took, until the next begins
 const SLICE = 12; // ms of drawing between two looks at what else there is to do
+const SLICE_OF_FRAME = 4; // where the frame in which it was asked for has its own to do
 /** @type {(() => void)[]} */
 const waiting = [];
 let isDrawing = false;
@@ -19,17 +20,17 @@ let isDrawing = false;
 /** Does *work* soon, the newest first: the end of a conversation is what is in sight. */
 function soon(work) {
   waiting.push(work);
-  if (!isDrawing) queueMicrotask(drawWaiting);
+  if (!isDrawing) queueMicrotask(() => drawWaiting(SLICE_OF_FRAME));
   isDrawing = true;
 }
 
-function drawWaiting() {
-  const end = performance.now() + SLICE;
+function drawWaiting(slice = SLICE) {
+  const end = performance.now() + slice;
   try {
     while (waiting.length && performance.now() < end) waiting.pop()();
   } finally {
     isDrawing = waiting.length > 0;
-    if (isDrawing) setTimeout(drawWaiting);
+    if (isDrawing) setTimeout(() => drawWaiting());
   }
 }
 

@@ -21,6 +21,12 @@ export class ApiError extends Error {
 export const unanswered = (why) =>
   new ApiError(0, { error: why, code: "offline", phrase: { template: "The server does not answer." } });
 
+/** What *loading* brings of the page's own modules. @template T @param {Promise<T>} loading @returns {Promise<T>} */
+export const fromServer = (loading) =>
+  loading.catch((problem) => {
+    throw unanswered(problem.message);
+  });
+
 /**
  * @param {string} method
  * @param {string} path
@@ -94,6 +100,12 @@ export const api = {
   save: (path, text, base) => request("PUT", "/api/files/text", { body: { path, text, base } }),
   upload: (folder, file, replace = 0) =>
     request("POST", "/api/files/upload", { query: { folder, name: file.name, replace }, bytes: file }),
+  /** What is another once the bytes of a file that is shown raw are; null where there is none. */
+  tag: (path) =>
+    fetch(address("/api/files/raw", { path }), { method: "HEAD" }).then(
+      (answer) => (answer.ok ? answer.headers.get("ETag") : null),
+      () => null,
+    ),
   rawAddress: (path) => address("/api/files/raw", { path, round: round || undefined }),
   downloadAddress: (path) => address("/api/files/download", { path }),
   makeFolder: (path) => request("POST", "/api/files/folder", { body: { path } }),

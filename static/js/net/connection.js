@@ -176,7 +176,7 @@ export class Connection {
   /** Tells a server that is away from one that does not know our cookie or our key. */
   async #refused() {
     const answer = await fetch("/api/status", { headers: { "X-Onefold-Key": key() } }).catch(() => null);
-    const code = answer?.status === 401 ? (await answer.json().catch(() => ({}))).code : "";
+    const code = answer?.status === 401 ? (await answer.json().catch(() => ({ code: "closed" }))).code : "";
     if (!this.#isLive) this.listener.link(code === "no_key" ? "keyless" : code ? "denied" : "lost");
   }
 

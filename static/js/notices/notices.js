@@ -6,8 +6,20 @@ import { notify } from "./notifications.js";
 import { say, t } from "../i18n/translate.js";
 import { nameOfSession } from "../layout/top_bar.js";
 
+/** What browsers say of a module that did not come. They ask for it anew when it is imported again. */
+const NOT_LOADED = /dynamically imported module|Importing a module script failed/;
+
+/** Says so when a script or a stylesheet did not come, whoever asked for it. @param {import("../app.js").App} app */
+function sayWhatIsNotLoaded(app) {
+  addEventListener("unhandledrejection", ({ reason }) => {
+    if (reason instanceof Event || NOT_LOADED.test(reason?.message))
+      app.notice(t("Not loaded: the server does not answer. Try again, or reload the page."), true);
+  });
+}
+
 /** @param {import("../app.js").App} app */
 export function noticesView(app) {
+  sayWhatIsNotLoaded(app);
   const said = h("div", { class: "offscreen", "aria-live": "polite" });
   const list = h("div", {
     class: "notices",
@@ -15,26 +27,41 @@ export function noticesView(app) {
     "aria-label": t("Notices"),
     "aria-live": "polite",
   });
+  let before = null; // what had the focus
+  list.addEventListener("focusin", ({ relatedTarget }) => {
+    if (!list.contains(relatedTarget)) before = relatedTarget;
+  });
+  // Who reads one, or goes to its button, is not to lose it.
+  for (const moved of ["pointerenter", "pointerleave", "focusin", "focusout"])
+    list.addEventListener(moved, () => app.holdNotices(list.matches(":hover, :focus-within")));
+  /** Leaves the focus at another notice or where it was, before *element* goes. */
+  function leave(element) {
+    if (!element.contains(document.activeElement)) return;
+    const other = [...list.children].find((each) => each !== element);
+    const next = other?.querySelector("button") ?? before;
+    if (next) next.focus();
+    else app.emit("compose");
+  }
   const notices = keyed(
     list,
     ({ id }) => String(id),
-    (notice) => ({
-      element: h(
+    (notice) => {
+      const close = { class: "quiet tiny", "aria-label": t("Close"), on: { click: () => app.dismiss(notice.id) } };
+      const element = h(
         "div",
         { class: `notice ${notice.isBad ? "bad" : ""}` },
         icon(notice.isBad ? "alert" : "check"),
         h("span", { text: notice.text }),
-        button(
-          { class: "quiet tiny", "aria-label": t("Close"), on: { click: () => app.dismiss(notice.id) } },
-          icon("close"),
-        ),
-      ),
-    }),
+        button(close, icon("close")),
+      );
+      return { element, leave: () => leave(element) };
+    },
   );
   const banner = h("div", { class: "banner", role: "alert", hidden: true });
   const favicon = document.querySelector("link[rel=icon]");
   app.subscribe((state) => {
     notices(state.notices);
+    if (!state.notices.length) app.holdNotices(false); // what is gone tells of no pointer that leaves
     drawTitle(state, favicon);
     drawBanner(state, banner);
   });
@@ -61,7 +88,7 @@ function drawTitle(state, favicon) {
 
 const OUTSIDE = {
   denied: () =>
-    t("The server was restarted. Open its new login link in this browser; this page will then reconnect."),
+    t("This page is logged out: the server was restarted, or this device was removed. Open a new login link, or scan a new code."),
   keyless: () =>
     t("This page is logged out. Press Enter in Onefold's terminal, then open the new link in this browser."),
 };

@@ -27,9 +27,5 @@ export async function switchNotify() {
  */
 export function notify(title, body) {
   if (!notifies() || !document.hidden) return;
-  const shown = new Notification(title, { body, tag: "onefold", icon: "/static/mark.svg" });
-  shown.addEventListener("click", () => {
-    window.focus();
-    shown.close();
-  });
+  void import("./system_notification.js").then(({ showNotification }) => showNotification(title, body));
 }

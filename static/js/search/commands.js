@@ -8,6 +8,7 @@ import { openDialog } from "../dialogs/dialog.js";
 import { keysNow } from "../keyboard/shortcuts.js";
 import { wordsOfKeys } from "../keyboard/shortcuts_sheet.js";
 import { choosingList } from "./choosing_list.js";
+import { findPlaces } from "./find_places.js";
 import { Symbols } from "./symbols.js";
 
 /** @typedef {{kind: string, words: string, more: string, key?: string, run: () => void}} Found */
@@ -27,9 +28,9 @@ export function openPalette(app) {
     none: t("Nothing found."),
     find: async (words) => {
       const [settings, commands] = await told;
-      const paths = words.trim() ? ((await app.attempt(() => app.finder.find(words, MOST))) ?? []) : [];
+      const places = words.trim() ? ((await app.attempt(() => findPlaces(app.finder, words, MOST))) ?? []) : [];
       const known = [actions(app), sessions(app), commands, settings];
-      const named = [...known.flatMap((some) => fitting(some, words)), ...paths.map((path) => file(app, path))];
+      const named = [...known.flatMap((some) => fitting(some, words)), ...places.map((place) => file(app, place))];
       const defined = symbols.wanted(words);
       const shown = named.length ? defined : await symbols.first(); // Enter waits for the only ones
       return [...named, ...shown.map((one) => symbol(app, one))];
@@ -52,24 +53,42 @@ export function openPalette(app) {
   return list.field;
 }
 
-/** Those that have all words; without any the first of them. @param {Found[]} some */
+/** Those that have all words, first those that have them in their names; without any the first of them. @param {Found[]} some */
 function fitting(some, wanted) {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const has = ({ words: name, more }) => words.every((word) => `${name} ${more}`.toLowerCase().includes(word));
-  return some.filter(has).slice(0, MOST + (words.length ? 0 : 4));
+  const has = (text) => words.every((word) => text.toLowerCase().includes(word));
+  const named = some.filter((one) => has(one.words));
+  const told = some.filter((one) => !has(one.words) && has(`${one.words} ${one.more}`));
+  return [...named, ...told].slice(0, MOST + (words.length ? 0 : 4));
 }
 
 /** @returns {Found[]} */
 function actions(app) {
   const keys = keysNow();
-  const named = Object.entries(wordsOfKeys()).filter(([name]) => name !== "palette");
+  const named = Object.entries(wordsOfKeys(app)).filter(([name]) => name !== "palette" && app.actions[name]);
   return [
     ...named.map(([name, words]) => ({ kind: "", words, more: "", key: keys[name], run: app.actions[name] })),
-    { kind: "", words: t("Keys"), more: "", key: "?", run: () => app.emit("keys") },
+    { kind: "", words: t("Keyboard shortcuts"), more: "", key: "?", run: () => app.emit("keys") },
     { kind: t("action"), words: t("Git: changes, commit and log"), more: "", run: () => app.emit("git") },
+    { kind: t("action"), words: t("Agents: what is at work"), more: "", run: () => app.emit("agents") },
+    { kind: t("action"), words: t("Results: files handed over"), more: "", run: () => app.emit("results") },
+    { kind: t("action"), words: t("Skills: list, install, remove"), more: "", run: () => openSkills(app) },
+    { kind: t("action"), words: t("Use this page on a phone"), more: "", run: () => app.emit("phone") },
     { kind: t("action"), words: t("Choose the model"), more: "", run: () => chooseModel(app) },
+    ...SHEETS.map(([words, open]) => ({ kind: t("action"), words: words(), more: "", run: () => open(app) })),
   ];
 }
+
+/** What "Session details" leads to. @type {[() => string, (app: import("../app.js").App) => Promise<void>][]} */
+const SHEETS = [
+  [() => t("Session details"), async (app) => (await import("../status/status_sheet.js")).openStatusSheet(app)],
+  [() => t("What the model read"), async (app) => (await import("../status/prompt_sheet.js")).openPromptSheet(app)],
+  [() => t("Usage"), async (app) => (await import("../status/figures_sheet.js")).openFigures(app)],
+  [() => t("Tools"), async (app) => (await import("../tools/tools_sheet.js")).openToolsSheet(app)],
+  [() => t("Always allowed"), async (app) => (await import("../approval/kept_sheet.js")).openKeptSheet(app)],
+];
+
+const openSkills = (app) => import("../skills/skills_sheet.js").then(({ openSkillsSheet }) => openSkillsSheet(app));
 
 const chooseModel = (app) =>
   import("../status/model_picker.js").then(({ openModelPicker }) => openModelPicker(app));
@@ -108,9 +127,9 @@ const symbol = (app, { name, path, line }) => ({
 });
 
 /** @returns {Found} */
-const file = (app, path) => ({
+const file = (app, { path, line }) => ({
   kind: t("file"),
-  words: visible(nameOf(path)),
+  words: visible(nameOf(path)) + (line ? `:${line}` : ""),
   more: visible(path),
-  run: () => app.emit("open", { path, isEntered: true }),
+  run: () => app.emit("open", { path, line, isEntered: true }),
 });

@@ -5,6 +5,7 @@ import { folderOf, nameOf, visible } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
 import { openDialog } from "../dialogs/dialog.js";
 import { choosingList } from "./choosing_list.js";
+import { findPlaces } from "./find_places.js";
 
 const MOST = 50;
 
@@ -14,15 +15,15 @@ export function openQuickly(app) {
   const list = choosingList({
     name: t("File name"),
     none: t("Nothing found."),
-    find: async (words) => (await app.attempt(() => app.finder.find(words, MOST))) ?? [],
-    draw: (path) => [
-      h("b", { text: visible(nameOf(path)) }),
+    find: async (words) => (await app.attempt(() => findPlaces(app.finder, words, MOST))) ?? [],
+    draw: ({ path, line }) => [
+      h("b", { text: visible(nameOf(path)) + (line ? `:${line}` : "") }),
       h("span", { class: "muted", text: visible(folderOf(path)) }),
     ],
-    choose: (path) => {
-      if (!path) return;
+    choose: (found) => {
+      if (!found) return;
       dialog.close();
-      app.emit("open", { path, isEntered: true });
+      app.emit("open", { ...found, isEntered: true });
     },
   });
   const dialog = openDialog(t("Open a file"), "sheet palette", [list.field, list.element]);

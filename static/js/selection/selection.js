@@ -4,6 +4,7 @@ import { button, h } from "../lib/dom.js";
 import { folderOf } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../i18n/translate.js";
+import { goesRound } from "../dialogs/tab_round.js";
 import { api } from "../net/api.js";
 
 const GAP = 8; // px between the text and the bar
@@ -129,7 +130,7 @@ export function selection(app, found) {
             if (event.isComposing || event.keyCode === 229) return;
             if (event.key === "Escape") close();
             else if (event.key === "Enter" && !event.shiftKey) keep();
-            else return;
+            else if (!goesRound(form, event)) return;
             event.preventDefault();
             event.stopPropagation();
           },

@@ -73,7 +73,7 @@ export class SessionRow {
     this.mark.hidden = row.isChosen === null;
     this.mark.checked = Boolean(row.isChosen);
     attribute(this.mark, "aria-label", t("Choose {title}", { title: this.#name }));
-    retext(this.last, row.last === row.title ? "" : (row.last ?? ""));
+    retext(this.last, row.last === row.title ? "" : withoutMarks(row.last ?? ""));
     attribute(this.acts.pin, "aria-pressed", String(Boolean(row.pinned)));
     const facts = [
       clock(row.updated, language),
@@ -156,6 +156,13 @@ function exportMenu(id) {
       class: "export",
       on: {
         focusout: (event) => event.relatedTarget && !menu.contains(event.relatedTarget) && close(),
+        keydown: (event) => {
+          if (event.key !== "Escape" || !menu.open) return;
+          event.preventDefault(); // it leaves the menu, not the list
+          event.stopPropagation();
+          close();
+          menu.firstElementChild.focus();
+        },
       },
     },
     h("summary", { data: { act: "download" } }, icon("download")),
@@ -169,3 +176,6 @@ function exportMenu(id) {
   );
   return menu;
 }
+
+/** Words as they are read: without the marks of Markdown. */
+const withoutMarks = (text) => text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/(^|\s)#+\s|\*\*|`|\||:?-{3,}:?/g, " ").replace(/\s+/g, " ").trim();

@@ -4,8 +4,10 @@ import { openDialog } from "../dialogs/dialog.js";
 import { t } from "../i18n/translate.js";
 import { SessionList } from "./session_list.js";
 
-/** @type {HTMLInputElement | null} */
-let sideField = null;
+/** @type {(field: HTMLInputElement) => void} */
+let setSideField;
+/** @type {Promise<HTMLInputElement>} */
+const sideField = new Promise((resolve) => (setSideField = resolve));
 
 /** @param {import("../app.js").App} app @param {HTMLElement} element to be filled */
 export function sideSessions(app, element) {
@@ -14,18 +16,23 @@ export function sideSessions(app, element) {
     app.emit("compose");
   };
   const list = new SessionList(app, { open });
-  sideField = list.field;
   element.append(list.element);
+  setSideField(list.field);
 }
 
-/** @param {import("../app.js").App} app @returns {HTMLInputElement} the field for a search */
-export function openSessions(app) {
+/** Gives what opens the list, which returns the field for a search, once the side has its own list. */
+export async function onceThere() {
+  const field = await sideField; // a key of somebody quick comes before it
+  return (app) => openSessions(app, field);
+}
+
+/** @param {import("../app.js").App} app @param {HTMLInputElement} field of the side */
+function openSessions(app, field) {
   app.refreshSessions();
-  if (sideField && matchMedia("(min-width: 721px)").matches) {
+  if (matchMedia("(min-width: 721px)").matches) {
     app.emit("side", true);
     app.emit("unfold");
-    sideField.focus();
-    return sideField;
+    return field;
   }
   const closing = (work) => (id) => {
     dialog.close();

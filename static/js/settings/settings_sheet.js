@@ -1,9 +1,12 @@
 // The settings: what holds, where it comes from, and what config.toml keeps for the next start.
 
 import { button, h } from "../lib/dom.js";
-import { say, t } from "../i18n/translate.js";
+import { language, say, switchLanguage, t } from "../i18n/translate.js";
 import { ApiError, api, request } from "../net/api.js";
 import { openDialog } from "../dialogs/dialog.js";
+import { canNotify } from "../notices/notifications.js";
+import { KEYS } from "../keyboard/shortcuts.js";
+import { takeTheme } from "./theme.js";
 
 /**
  * @param {import("../app.js").App} app
@@ -25,7 +28,7 @@ export function openSettings(app, name = "") {
   wanted.focus();
   void app.attempt(async () => {
     const { path, settings } = await api.settings();
-    place.textContent = t("Changes are saved in {path} and take effect after a restart.", { path });
+    place.textContent = t("Changes are saved in {path}. Each says when it takes effect, if not at once.", { path });
     groups.replaceChildren(...grouped(settings).map(group));
     find();
   });
@@ -56,7 +59,7 @@ export function openSettings(app, name = "") {
     const reset = button({ class: "quiet small", on: { click: () => keep(setting.name, null) } }, t("Default"));
     reset.setAttribute("aria-label", t("Restore the default of {name}", { name: setting.name }));
     reset.hidden = setting.kept === null || setting.table;
-    const told = h("p", { class: "muted", role: "status" });
+    const told = h("p", { class: "muted", id: `${id}-said`, role: "status" });
     const test = button({ class: "quiet small", on: { click: () => tryOut(setting.name, test, told) } }, t("Test"));
     test.setAttribute("aria-label", t("Test {name}", { name: setting.name }));
     test.hidden = !setting.testable;
@@ -74,8 +77,7 @@ export function openSettings(app, name = "") {
     test.disabled = true;
     told.textContent = t("Testing …");
     try {
-      const { said } = await request("POST", "/api/settings/test", { body: { name } });
-      told.textContent = say(said);
+      told.textContent = name === "notify" ? await notified() : say((await request("POST", "/api/settings/test", { body: { name } })).said);
     } catch (refusal) {
       if (!(refusal instanceof ApiError)) throw refusal;
       told.textContent = say(refusal.phrase);
@@ -84,17 +86,47 @@ export function openSettings(app, name = "") {
     }
   }
 
-  /** Keeps *value*, null for the default; the row then shows what the server says of it, also after a refusal. */
+  /** Keeps *value*, null for the default; a refused one stays in its field, with the reason below it. */
   async function keep(name, value) {
-    const told = await app.attempt(() => api.keepSetting(name, value));
-    const now = told?.setting ?? (await app.attempt(() => api.settings()))?.settings.find((one) => one.name === name);
-    const old = groups.querySelector(`[data-setting="${name}"]`);
-    if (!now || !old) return;
+    const [control, told] = [...groups.querySelectorAll(`[data-setting="${name}"] :is(input, select, textarea, [role=status])`)];
+    try {
+      const { setting } = await api.keepSetting(name, value);
+      redraw(setting);
+      await app.attempt(() => takeOver(app, setting));
+    } catch (refusal) {
+      if (!(refusal instanceof ApiError)) throw refusal;
+      control.setAttribute("aria-invalid", String(refusal.status > 0)); // else the server has not seen it
+      control.setAttribute("aria-describedby", told.id);
+      told.textContent = say(refusal.phrase);
+      told.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  function redraw(setting) {
+    const old = groups.querySelector(`[data-setting="${setting.name}"]`);
+    if (!old) return;
     const hadFocus = old.contains(document.activeElement);
-    const fresh = row(now);
+    const fresh = row(setting);
     old.replaceWith(fresh);
     if (hadFocus) fresh.querySelector("input, select, textarea").focus();
   }
+}
+
+/** Notifies as the browser does, and says how that went: the terminal's own is tried there. */
+async function notified() {
+  if (!canNotify() || (await Notification.requestPermission()) !== "granted")
+    return t("This browser does not allow notifications for this page.");
+  const { showNotification } = await import("../notices/system_notification.js");
+  await showNotification("Onefold", t("A test of the notifications"));
+  return t("Sent a notification to this browser. In a terminal, test with /settings test notify");
+}
+
+/** Has the page itself take over what was saved, where that concerns it. */
+async function takeOver(app, { name, value }) {
+  if (name === "theme") await takeTheme(app);
+  if (name === "shortcuts") Object.assign(KEYS, (await request("GET", "/api/settings/shortcuts")).page);
+  if (name === "lang" && value && value !== language) switchLanguage(value);
+  if (/_(api_key|base_url)$|^model$/.test(name)) app.setState({ status: await api.status() });
 }
 
 /** @returns {[string, any[]][]} the settings by the name of their group, in their order */
@@ -129,9 +161,10 @@ function controlOf(setting) {
 }
 
 /** Where the value comes from, and what wins over the file. */
-function originOf({ source, overruled, kept, value, secret, table }) {
+function originOf({ source, overruled, kept, value, secret, table, effect }) {
   if (table) return t("Edit it in the file.");
   if (overruled) return t("{source} overrides the file: {value}", { source: say(source), value: secret ? "…" : value });
   if (kept === null) return "";
-  return secret || kept !== value ? t("after a restart") : t("from the file");
+  if (effect === "restart" && (secret || kept !== value)) return t("after a restart");
+  return effect === "new sessions" ? t("in new sessions") : t("from the file");
 }

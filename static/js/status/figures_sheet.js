@@ -61,7 +61,7 @@ function drawn(by, figures) {
   return [
     chart(t("Tokens"), [
       [t("From cache"), ({ usage }) => usage.cache_hit_tokens],
-      [t("Reload"), ({ usage }) => usage.prompt_tokens - usage.cache_hit_tokens],
+      [t("Not from cache"), ({ usage }) => usage.prompt_tokens - usage.cache_hit_tokens],
       [t("Tokens out"), ({ usage }) => usage.completion_tokens],
     ], (value) => value.toLocaleString()),
     chart(t("Cache hits"), [[t("From cache"), ({ usage }) => share(usage)]], (value) => `${Math.round(value)} %`, 100),

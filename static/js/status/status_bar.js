@@ -30,7 +30,6 @@ export function statusBar(app) {
   const dot = h("span", { class: "dot" });
   const longest = [LINKS.connecting(), LINKS.live()].sort((one, other) => other.length - one.length)[0];
   const link = h("span", { class: "link-words", data: { longest } }); // which has its room from the start
-  const model = button({ class: "quiet tiny model", title: t("Model and server"), on: { click: openModel } });
   const practice = h("span", { class: "badge practice", hidden: true, text: t("practice model, no AI") });
   const bar = h(
     "span",
@@ -56,7 +55,6 @@ export function statusBar(app) {
     { class: "statusbar", role: "status", "aria-label": t("Status"), "aria-live": "off" },
     h("span", { class: "connection" }, dot, link),
     practice,
-    model,
     context,
     depth,
     cache,
@@ -68,11 +66,9 @@ export function statusBar(app) {
   );
 
   app.subscribe(({ link: now, sessionState, status }) => {
-    attribute(dot, "data-link", now);
+    for (const each of [dot, element]) attribute(each, "data-link", now);
     retext(link, LINKS[now]());
-    const isPractice = Boolean(sessionState?.practice ?? status?.practice);
-    practice.hidden = !isPractice;
-    retext(model, isPractice ? "" : (sessionState?.model ?? status?.model ?? ""));
+    practice.hidden = !(sessionState?.practice ?? status?.practice);
     context.hidden = !sessionState;
     if (sessionState) drawUse(sessionState);
   });
@@ -90,10 +86,7 @@ export function statusBar(app) {
     tier.title = [t("Not protected"), ...named("Not protected")].join("\n· ");
   });
 
-  async function openModel() {
-    const { openModelSheet } = await import("./model_sheet.js");
-    await openModelSheet(app);
-  }
+  import("./project_state.js").then(({ projectState }) => focus.after(...projectState(app)));
 
   async function openStatus() {
     const { openStatusSheet } = await import("./status_sheet.js");
@@ -101,6 +94,7 @@ export function statusBar(app) {
   }
 
   function drawUse(sessionState) {
+    const { usage } = sessionState;
     const { used, limit, parts = {} } = sessionState.context;
     for (const [index, part] of Object.keys(PARTS).entries()) {
       bar.children[index].style.width = `${Math.min(100, (100 * (parts[part] ?? 0)) / limit)}%`;
@@ -115,15 +109,15 @@ export function statusBar(app) {
         .filter(([part]) => parts[part])
         .map(([part, name]) => `${name()}: ${count(parts[part])}`),
     ].join("\n");
-    const hits = cacheShare(sessionState.usage);
+    const hits = cacheShare(usage);
     retext(cache, hits === null ? "" : t("cache {part} %", { part: Math.round(hits * 100) }));
     retext(depth, DEPTHS[sessionState.depth]?.() ?? "");
     depth.hidden = !depth.textContent;
-    retext(cost, money(sessionState.usage.cost_usd));
+    retext(cost, money(usage.cost_usd));
     cost.title = t("input {input}, output {output} (thinking {thinking})", {
-      input: count(sessionState.usage.prompt_tokens),
-      output: count(sessionState.usage.completion_tokens),
-      thinking: count(sessionState.usage.reasoning_tokens),
+      input: count(usage.prompt_tokens),
+      output: count(usage.completion_tokens),
+      thinking: count(usage.reasoning_tokens),
     });
     const files = sessionState.focus ?? [];
     retext(

@@ -40,7 +40,10 @@ export async function openStatusSheet(app) {
     sheet(t("Prompt …"), async () => (await import("./prompt_sheet.js")).openPromptSheet(app)),
     sheet(t("Usage …"), async () => (await import("./figures_sheet.js")).openFigures(app)),
     sheet(t("Tools …"), async () => (await import("../tools/tools_sheet.js")).openToolsSheet(app)),
+    sheet(t("Skills …"), async () => (await import("../skills/skills_sheet.js")).openSkillsSheet(app)),
+    sheet(t("Results …"), () => app.emit("results")),
     sheet(t("Always allowed …"), async () => (await import("../approval/kept_sheet.js")).openKeptSheet(app)),
+    sheet(t("Phone …"), () => app.emit("phone")),
     sheet(t("Settings …"), async () => (await import("../settings/settings_sheet.js")).openSettings(app)),
   ];
   const focus = (sessionState?.focus ?? []).map(({ path, tokens }) =>

@@ -6,6 +6,7 @@
  * @property {string} icon
  * @property {string | null} subject
  * @property {string} opens
+ * @property {boolean} asks_person
  * @property {"" | "files" | "searches" | "folders"} explores
  * @property {{language: string, parameter: string} | null} program
  */

@@ -4,7 +4,7 @@
 /** @typedef {import("../i18n/phrases.js").Phrase} Phrase */
 /** @typedef {{kind: string, [field: string]: any}} Card */
 /** @typedef {{type: string, seq?: number, [field: string]: any}} Packet */
-/** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean, may_last: boolean, choices: string[]}} Question */
+/** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean, may_last: boolean, choices: string[], of?: Packet}} Question */
 /**
  * One thing in the conversation; `key` is unique in its transcript, and an item that changed is
  * another object.
@@ -13,7 +13,7 @@
  *   | {key: string, kind: "text", text: string, done: boolean, sources?: Sources}
  *   | {key: string, kind: "call", id: string, name: string, arguments: Record<string, any>,
  *      state: "running" | "done" | "failed" | "refused" | "stopped", output: Output,
- *      isRevised: boolean, question: Question | null, card: Card | null, seconds: number, changes: any[]}
+ *      helper?: any[], isRevised: boolean, question: Question | null, card: Card | null, seconds: number, changes: any[]}
  *   | {key: string, kind: "retry", reason: Text, attempt: number, seconds: number}
  *   | {key: string, kind: "waiting", why: Text, until: number}
  *   | {key: string, kind: "thought", text: string}
@@ -42,7 +42,7 @@ export function emptyTranscript(prefix = "", firstTurn = 1) {
   return { items: [], firstTurn, turn: 0, step: 0, isRunning: false, drafted: null, serial: 0, prefix, sources: null };
 }
 
-/** The reducer of each event; a test holds the names against those of the server. */
+/** By event; a test holds the names against the server's. */
 const DRAWN = {
   TurnStarted: (transcript, { text, turn, cmd = "", pictures = [] }) =>
     added(
@@ -92,8 +92,9 @@ const DRAWN = {
       : added(closed(transcript), call(packet)),
 
   ApprovalAsked: (transcript, packet) => {
-    const { risk, why, pattern, preview, may_revise = false, may_last = false, choices = [] } = packet;
-    return changedCall(transcript, packet, () => ({ question: { risk, why, pattern, preview, may_revise, may_last, choices } }));
+    const { risk, why, pattern, preview, may_revise = false, may_last = false, choices = [], key = "" } = packet;
+    const of = packet.arguments && { of: packet }; // what a helper wants to do
+    return changedCall(transcript, packet, () => ({ question: { risk, why, pattern, preview, may_revise, may_last, choices, key, ...of } }));
   },
 
   ToolOutput: (transcript, packet) =>
@@ -110,6 +111,9 @@ const DRAWN = {
       output: { text: "", dropped: 0 },
     }));
   },
+
+  HelperEvent: (transcript, { parent, event }) =>
+    changedCall(transcript, { call_id: parent }, ({ helper = [] }) => ({ helper: [...helper, event], question: null })),
 
   CommandAnswered: (transcript, { command, card = null, ok = true, effect = "" }) => {
     if (effect === "clear") return { ...transcript, items: [], step: 0 };
@@ -136,7 +140,6 @@ const DRAWN = {
   },
 };
 
-/** The names of all events the page knows. */
 export const EVENTS = Object.keys(DRAWN);
 
 /**
@@ -198,7 +201,7 @@ function changedAt(transcript, index, change) {
 
 const changedLast = (transcript, change) => changedAt(transcript, transcript.items.length - 1, change);
 
-/** A call that was never announced is announced here, so that no answer is ever without its call. */
+/** A call that was never announced is announced here. */
 function changedCall(transcript, packet, change) {
   const index = transcript.items.findLastIndex((item) => item.kind === "call" && item.id === packet.call_id);
   if (index < 0) return changedCall(added(transcript, call(packet)), packet, change);
@@ -213,7 +216,7 @@ function withSources(transcript, card) {
   return { ...transcript, sources: { ...sources, ...transcript.sources } };
 }
 
-/** Text and thinking that were being written are whole now. */
+/** What was being written is whole now. */
 function closed(transcript) {
   const last = transcript.items.at(-1);
   const { sources } = transcript;
@@ -232,7 +235,7 @@ function answered(transcript) {
   return { ...transcript, items: transcript.items.map((item) => (isOpen(item) ? { ...item, question: null } : item)) };
 }
 
-/** A turn that is over leaves no call running. */
+/** No call outlives its turn. */
 function abandoned(transcript) {
   const isLeft = (item) => item.kind === "call" && item.state === "running";
   if (!transcript.items.some(isLeft)) return transcript;

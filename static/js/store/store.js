@@ -11,6 +11,8 @@ export class Store {
   #events = new EventTarget();
   #isDue = false;
   #notices = 0;
+  #areHeld = false;
+  #passing = new Set();
 
   /**
    * @param {(state: any) => void} subscriber is called at once, then at most once a frame, when something changed
@@ -64,10 +66,25 @@ export class Store {
     this.notice(say(refusal.phrase), true);
   }
 
+  /** Shows *text* for a while, once: what says the same already goes. */
   notice(text, isBad = false) {
-    const id = (this.#notices += 1);
-    this.setState({ notices: [...this.state.notices.slice(-3), { id, text, isBad }] });
-    setTimeout(() => this.dismiss(id), isBad ? 8000 : 4000);
+    const notice = { id: (this.#notices += 1), text, isBad };
+    const others = this.state.notices.filter((other) => other.text !== text);
+    this.setState({ notices: [...others.slice(-3), notice] });
+    if (!this.#areHeld) this.#letPass(notice);
+  }
+
+  #letPass({ id, isBad }) {
+    this.#passing.add(setTimeout(() => this.dismiss(id), isBad ? 8000 : 4000));
+  }
+
+  /** @param {boolean} areHeld whether the notices stay; let go, they are there for their whole time again */
+  holdNotices(areHeld) {
+    if (areHeld === this.#areHeld) return;
+    this.#areHeld = areHeld;
+    if (!areHeld) return this.state.notices.forEach((notice) => this.#letPass(notice));
+    for (const timer of this.#passing) clearTimeout(timer);
+    this.#passing.clear();
   }
 
   dismiss(id) {

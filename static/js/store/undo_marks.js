@@ -10,8 +10,12 @@ export function followMarks(app) {
   let known = "";
   let isAsking = false;
   const look = async () => {
-    const { session, sessionState, isReady, transcript } = app.state;
-    if (!isReady || sessionState?.session !== session || !sessionState.changes) return;
+    const { session, sessionState, isReady, transcript, marksOf } = app.state;
+    if (!isReady || sessionState?.session !== session) return;
+    if (!sessionState.changes) {
+      if (!marksOf) app.marked(session, []);
+      return;
+    }
     const wanted = [session, sessionState.boot, sessionState.changes, transcript.firstTurn].join(" ");
     if (wanted === known || isAsking) return;
     isAsking = true;
@@ -20,8 +24,10 @@ export function followMarks(app) {
       known = wanted;
       app.marked(session, calls);
     } catch (refusal) {
-      if (refusal.status) known = wanted; // nothing to be had until this is another one
-      else setTimeout(look, 2000); // the server is away: until it is back the old marks stay
+      if (refusal.status) {
+        known = wanted; // nothing to be had until this is another one
+        app.marked(session, app.state.marks);
+      } else setTimeout(look, 2000); // the server is away: until it is back the old marks stay
     } finally {
       isAsking = false;
     }

@@ -5,7 +5,6 @@ import { icon } from "../lib/icons.js";
 import { stylesReady } from "../lib/styles.js";
 import { say, t } from "../i18n/translate.js";
 import { openDialog } from "../dialogs/dialog.js";
-import { CODES, KEYS } from "../keyboard/shortcuts.js";
 import { viewsOf } from "../layout/pane_views.js";
 import { PLACES, TerminalView } from "./terminal_view.js";
 
@@ -19,8 +18,6 @@ const FIRST_SIZE = { lines: 24, columns: 80 }; // until it is known what room th
  */
 export async function offerTerminals(app, pane, choose) {
   await stylesReady(new URL("../../css/terminal.css", import.meta.url).href);
-  CODES.Backquote = "`";
-  KEYS.terminal = "Ctrl+`";
   const terminals = new Terminals(app, await app.connection.socket(), viewsOf(pane, choose));
   app.actions.terminal = () => terminals.toggle();
   const words = t("Terminal: open, enter or leave");

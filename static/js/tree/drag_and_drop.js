@@ -1,9 +1,7 @@
 // Files that are dropped: onto a folder of the tree, or anywhere else to be named in the message.
 
-import { mention } from "../composer/mentions.js";
-import { t } from "../i18n/translate.js";
+import { fromServer } from "../net/api.js";
 
-const NAMED = 20; // files at most that a message names by themselves
 const SHOWN = 200; // ms for which the places for a drop are shown after the last move
 
 /**
@@ -12,6 +10,8 @@ const SHOWN = 200; // ms for which the places for a drop are shown after the las
  */
 export function dragAndDrop(app, folderAt) {
   let hide = 0;
+  // Something else is beneath what is held, as in an answer that grows: the browser would take a drop from us.
+  document.addEventListener("dragenter", (event) => hasFiles(event) && event.preventDefault());
   document.addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault(); // or the browser would leave the page for what is dropped
@@ -26,11 +26,8 @@ export function dragAndDrop(app, folderAt) {
     // What was dropped is gone once the event is over.
     const given = [...event.dataTransfer.files];
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
-    const { dropped, upload } = await import("./upload.js");
-    const files = await dropped(given, entries, folder ?? "").catch(() => []);
-    if (!files.length) return app.notice(t("No readable file was dropped."), true);
-    const paths = await upload(app, files);
-    if (folder === null && paths.length && paths.length <= NAMED) app.emit("draft", paths.map(mention).join(""));
+    const uploads = await app.attempt(() => fromServer(import("./upload.js")));
+    await uploads?.takeDropped(app, given, entries, folder);
   });
 }
 

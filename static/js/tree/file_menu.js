@@ -4,12 +4,14 @@ import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
+import { goesRound } from "../dialogs/tab_round.js";
 import { api } from "../net/api.js";
 
 export class FileMenu {
-  /** @param {import("../app.js").App} app */
-  constructor(app) {
+  /** @param {import("../app.js").App} app @param {import("./tree_rows.js").TreeRows} view of the files */
+  constructor(app, view) {
     this.app = app;
+    this.view = view;
     this.element = h("div", { class: "menu", hidden: true });
     this.element.addEventListener("keydown", (event) => this.#pressed(event));
     document.addEventListener("pointerdown", (event) => {
@@ -17,8 +19,8 @@ export class FileMenu {
     });
   }
 
-  /** @param {any} row @param {HTMLElement} anchor */
-  open(row, anchor) {
+  /** @param {any} row */
+  open(row) {
     if (!row) return;
     const { path, entry } = row;
     const isFile = entry.kind === "file";
@@ -37,20 +39,27 @@ export class FileMenu {
         icon(picture),
         words,
       );
-    this.#show(anchor, "menu", t("File"), [
+    this.#show(this.view.elementOf(path), "menu", t("File"), [
       isFile && item("eye", t("Open"), () => this.app.emit("open", { path })),
       isFile && item("chat", t("Mention in message"), () => this.app.emit("mention", path)),
       isFile &&
         item("pin", entry.focus ? t("Remove from focus") : t("Add to focus"), () =>
           this.focus(path, !entry.focus),
         ),
-      item("note", entry.note ? t("Edit the note") : t("Add a note"), () => this.note(row, anchor)),
-      item("edit", t("Rename"), () => this.rename(row, anchor)),
-      entry.kind === "folder" && item("add", t("New file or folder"), () => this.create(anchor, path)),
+      item("note", entry.note ? t("Edit the note") : t("Add a note"), () => this.note(row)),
+      item("edit", t("Rename"), () => this.rename(row)),
+      entry.kind === "folder" && item("add", t("New file or folder"), () => this.create(this.view.elementOf(path), path)),
       isFile && item("download", t("Download"), () => location.assign(api.downloadAddress(path))),
+      isFile && item("check", t("Add to results"), () => this.#addResult(path)),
       item("copy", t("Copy the path"), () => navigator.clipboard?.writeText(path)),
     ]);
     this.element.querySelector("button").focus();
+  }
+
+  async #addResult(path) {
+    const { resultsApi } = await import("../results/results_api.js");
+    const session = await this.app.sessionIsThere();
+    if (await this.app.attempt(() => resultsApi.add(session, path))) this.app.emit("results");
   }
 
   async focus(path, on) {
@@ -64,9 +73,9 @@ export class FileMenu {
     );
   }
 
-  note({ path, entry }, anchor) {
+  note({ path, entry }) {
     this.#form(
-      anchor,
+      this.view.elementOf(path),
       t("Note on {path}", { path: visible(nameOf(path)) }),
       entry.note,
       async (note) => {
@@ -77,9 +86,9 @@ export class FileMenu {
     );
   }
 
-  rename({ path }, anchor) {
+  rename({ path }) {
     this.#form(
-      anchor,
+      this.view.elementOf(path),
       t("New name"),
       path,
       (name) => name && name !== path && api.rename(path, name),
@@ -153,11 +162,11 @@ export class FileMenu {
   }
 
   #show(anchor, role, label, children) {
-    this.anchor = anchor;
     this.element.setAttribute("role", role);
     this.element.setAttribute("aria-label", label);
     this.element.replaceChildren(...children.filter(Boolean));
     this.element.hidden = false;
+    this.back = anchor.closest(".tree") ?? anchor;
     const place = anchor.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.element;
     this.element.style.left = `${Math.max(8, Math.min(place.left + 24, innerWidth - width - 8))}px`;
@@ -167,7 +176,7 @@ export class FileMenu {
   close() {
     if (this.element.hidden) return;
     this.element.hidden = true;
-    (this.anchor?.closest(".tree") ?? this.anchor)?.focus();
+    this.back?.focus();
   }
 
   #pressed(event) {
@@ -176,7 +185,7 @@ export class FileMenu {
     if (event.key === "Escape" || (event.key === "Tab" && at >= 0)) this.close();
     else if (event.key === "ArrowDown" && at >= 0) items[(at + 1) % items.length].focus();
     else if (event.key === "ArrowUp" && at >= 0) items[(at - 1 + items.length) % items.length].focus();
-    else return;
+    else if (!goesRound(this.element, event)) return;
     event.preventDefault();
     event.stopPropagation();
   }

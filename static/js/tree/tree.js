@@ -79,8 +79,8 @@ class FileTree {
       activate: (row) => this.#activate(row),
       toggle: (row, open) => this.#toggle(row, open),
       moveTo: (index) => this.view.moveTo(index),
-      menu: (row, anchor) => this.#withMenu((menu) => menu.open(row, anchor)),
-      rename: (row, anchor) => this.#withMenu((menu) => menu.rename(row, anchor)),
+      menu: (row) => this.#withMenu((menu) => menu.open(row)),
+      rename: (row) => this.#withMenu((menu) => menu.rename(row)),
     });
     this.app.on("files", (change) => this.#changed(change));
     this.app.on("session", () => this.#relistAll());
@@ -238,13 +238,13 @@ class FileTree {
     event.preventDefault();
     this.view.current = row.path;
     this.view.draw();
-    this.#withMenu((menu) => menu.open(row, this.view.elementOf(row.path)));
+    this.#withMenu((menu) => menu.open(row));
   }
 
   /** Does *work* with the menu, which comes when it is first needed. */
   async #withMenu(work) {
     this.#menu ??= import("./file_menu.js").then(({ FileMenu }) => {
-      const menu = new FileMenu(this.app);
+      const menu = new FileMenu(this.app, this.view);
       this.element.append(menu.element);
       return menu;
     });

@@ -8,8 +8,8 @@ import { folderOf } from "../lib/format.js";
  * @param {(row: any) => void} acts.activate
  * @param {(row: any, open: boolean) => void} acts.toggle
  * @param {(index: number) => void} acts.moveTo
- * @param {(row: any, anchor: HTMLElement) => void} acts.menu
- * @param {(row: any, anchor: HTMLElement) => void} acts.rename
+ * @param {(row: any) => void} acts.menu
+ * @param {(row: any) => void} acts.rename
  */
 export function treeKeys(view, acts) {
   view.element.addEventListener("keydown", (event) => {
@@ -37,15 +37,14 @@ function pressed(event, view, acts) {
 }
 
 function pressedOn(row, index, event, view, acts) {
-  const anchor = view.elementOf(row.path);
   const isMenu = event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey);
   if (event.key === "ArrowRight" && row.entry.kind === "folder")
     row.isOpen ? acts.moveTo(index + 1) : acts.toggle(row, true);
   else if (event.key === "ArrowLeft")
     row.isOpen ? acts.toggle(row, false) : moveOut(row, index, view, acts);
   else if (event.key === "Enter" || event.key === " ") acts.activate(row);
-  else if (isMenu) acts.menu(row, anchor);
-  else if (event.key === "F2") acts.rename(row, anchor);
+  else if (isMenu) acts.menu(row);
+  else if (event.key === "F2") acts.rename(row);
   else return false;
   return true;
 }

@@ -35,7 +35,7 @@ export function foldersAbove(path) {
 }
 
 /**
- * Puts parts of one folder together.
+ * Puts parts of one folder together; *known* itself grows by them, for a copy took longer with every part.
  * @param {{start: number, total: number, order?: string, entries: Entry[]}[]} parts the last has the say
  * @param {Listed} [known] what stays, if it is of the same order
  * @returns {Listed}
@@ -43,13 +43,15 @@ export function foldersAbove(path) {
 export function listedOf(parts, known) {
   const last = parts.at(-1);
   const { total, order } = last;
-  const entries = new Map(isOfOneOrder(known, last) ? known.entries : []);
+  const listed = isOfOneOrder(known, last) ? known : { total, order, entries: new Map(), places: new Map() };
   for (const part of parts) {
     if (!isOfOneOrder(part, last)) continue;
-    part.entries.forEach((entry, index) => entries.set(part.start + index, entry));
+    part.entries.forEach((entry, index) => {
+      listed.entries.set(part.start + index, entry);
+      listed.places.set(entry.name, part.start + index);
+    });
   }
-  const places = new Map([...entries].map(([place, { name }]) => [name, place]));
-  return { total, order, entries, places };
+  return listed;
 }
 
 /** Tells whether *one* and *other* have the same names in the same places. */

@@ -2,14 +2,42 @@
 
 import { api } from "../net/api.js";
 import { visible } from "../lib/format.js";
+import { mention } from "../composer/mentions.js";
 import { t } from "../i18n/translate.js";
 import { joined } from "./tree_model.js";
 import { confirmed } from "../dialogs/dialog.js";
 
+const NAMED = 20; // dropped files at most that a message names by themselves
+
 /** @typedef {{folder: string, file: File}} Upload a file, and where it goes */
 
 /** @param {Iterable<File>} files @param {string} [folder] @returns {Upload[]} */
-export const into = (files, folder = "") => [...files].map((file) => ({ folder, file }));
+const into = (files, folder = "") => [...files].map((file) => ({ folder, file }));
+
+/**
+ * Adds *files* to the project, and names them in the message.
+ * @param {import("../app.js").App} app
+ * @param {File[]} files
+ */
+export const addAndName = async (app, files) => named(app, await upload(app, into(files)));
+
+/**
+ * Adds what was dropped onto *folder*; beside the tree (null) it is named in the message as well.
+ * @param {import("../app.js").App} app
+ * @param {File[]} files
+ * @param {FileSystemEntry[]} entries
+ * @param {string | null} folder
+ */
+export async function takeDropped(app, files, entries, folder) {
+  const found = await dropped(files, entries, folder ?? "").catch(() => []);
+  if (!found.length) return app.notice(t("No readable file was dropped."), true);
+  const paths = await upload(app, found);
+  if (folder === null && paths.length <= NAMED) named(app, paths);
+}
+
+function named(app, paths) {
+  if (paths.length) app.emit("draft", paths.map(mention).join(""));
+}
 
 /**
  * Lists what was dropped, with all that is in its folders.
@@ -18,7 +46,7 @@ export const into = (files, folder = "") => [...files].map((file) => ({ folder, 
  * @param {string} folder where it goes
  * @returns {Promise<Upload[]>}
  */
-export async function dropped(files, entries, folder) {
+async function dropped(files, entries, folder) {
   if (!entries.some((entry) => entry.isDirectory)) return into(files, folder);
   return (await Promise.all(entries.map((entry) => allOf(entry, folder)))).flat();
 }
@@ -41,7 +69,7 @@ async function allOf(entry, folder) {
  * @param {Upload[]} files
  * @returns {Promise<string[]>} where they stand now
  */
-export async function upload(app, files) {
+async function upload(app, files) {
   const paths = [];
   for (const { folder, file } of files) {
     const done = await app.attempt(() => put(folder, file));

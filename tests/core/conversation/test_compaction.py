@@ -62,7 +62,7 @@ def test_older_turns_give_way_to_a_digest_at_85_percent() -> None:
     check_whole(main.model.requests[-1])
     assert main.history.turns == [1, 2, 3]
     again = main.history
-    rebuilt = type(again)(lambda turn, record: None)
+    rebuilt = type(again)(lambda turn, *records: None)
     rebuilt.replay(again.log)
     assert rebuilt.messages() == again.messages()
     assert rebuilt.usage == again.usage

@@ -58,7 +58,7 @@ def test_any_piece_of_any_history_mends_to_a_whole_one() -> None:
 
 def test_what_mending_added_is_kept_too() -> None:
     kept: list[TurnRecord] = []
-    history = History(lambda turn, record: kept.append((turn, record)))
+    history = History(lambda turn, *records: kept.extend((turn, one) for one in records))
     history.replay([(1, User("hi")), (1, reply("a"))])
     assert kept == [
         (1, ToolResult("a", "look", LOST_TEXT, "stopped")),
@@ -68,7 +68,7 @@ def test_what_mending_added_is_kept_too() -> None:
 
 
 def test_leaving_turns_out_keeps_what_was_told() -> None:
-    history = History(lambda turn, record: None)
+    history = History(lambda turn, *records: None)
     for turn in (1, 2, 3):
         history.turn = turn
         if turn == 1:
@@ -90,7 +90,7 @@ def test_turns_are_left_out_whole_and_far_below_the_limit() -> None:
 
 
 def test_going_back_leaves_settings_and_what_is_still_to_be_done() -> None:
-    history = History(lambda turn, record: None)
+    history = History(lambda turn, *records: None)
     lasting = {
         "mode": "think", "model": "other", "approval": "ask", "queue": ["later"], "sent": ["id"],
     }  # fmt: skip

@@ -43,6 +43,11 @@ from utils.i18n import Phrase
         ("make", "make", True),
         ("make", "make clean", True),
         ("make", "makefoo", False),
+        ("make clean", "make clean all", True),
+        ("rm -rf build", "rm -rf build", True),
+        ("rm -rf build", "rm -rf src", False),
+        ("git clean -n", "git clean -fdx", False),
+        ("docker run --rm a", "docker run --rm b", True),
     ],
 )
 def test_always_to_a_command_never_reaches_past_a_shell_operator(

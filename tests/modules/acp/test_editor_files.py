@@ -10,7 +10,7 @@ import pytest
 from acp import RequestError
 from acp.schema import ClientCapabilities, FileSystemCapabilities
 
-from tests.modules.acp.client import RecordingClient, project_in, say, started
+from tests.modules.acp.client import RecordingClient, project_in, save_as_given, say, started
 from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Say, Simulator
 
@@ -105,3 +105,31 @@ def test_an_editor_writes_nothing_while_a_program_might_move_its_path(tmp_path: 
     play(tmp_path, client, [job, change("a.txt", "two", "three"), Say("Done.")], "Go")
     assert client.writes == []
     assert (project / "a.txt").read_text() == "one\nthree\n"
+
+
+def test_no_turn_of_another_session_there_begins_while_an_editor_writes(tmp_path: Path) -> None:
+    project_in(tmp_path)
+    ends: list[str] = []
+
+    async def played(url: str) -> None:
+        async def save(path: str, content: str) -> str:
+            asked = asyncio.create_task(say(connection, other, "/status"))
+            while not asked.done():  # a command is never cancelled once it has begun
+                await connection.cancel(other)
+                await asyncio.wait({asked}, timeout=0.05)
+            ends.append(asked.result().stop_reason)
+            return await save_as_given(path, content)
+
+        client = RecordingClient(save=save)
+        async with started(tmp_path, client, url=url, capabilities=FILES) as (connection, _):
+            one, other = [
+                (await connection.new_session(str(tmp_path / "project"))).session_id
+                for _ in range(2)
+            ]
+            await say(connection, one, "Change it")
+            ends.append((await say(connection, other, "/status")).stop_reason)
+        assert len(client.writes) == 1
+
+    with Simulator([change("a.txt", "two", "three"), Say("Done.")]) as server:
+        run_in_own_loop(played(server.url))
+    assert ends == ["cancelled", "end_turn"]

@@ -18,7 +18,7 @@ from acp.schema import (
     PromptResponse,
 )
 
-from tests.campaign import seeded
+from tests.campaign import FIRST, seeded
 from tests.modules.acp.client import (
     HANG_SECONDS,
     RecordingClient,
@@ -32,7 +32,7 @@ from tests.own_loop import run_in_own_loop
 from tests.simulator import Call, Pause, Say, Simulator, Step
 from tests.simulator.server import ReceivedRequest
 
-ORDERS = 25
+ORDERS = 25 if FIRST else 10
 """Orders of one seed: a campaign of twenty times two seeds plays a thousand."""
 LENGTH = 12
 """Calls of one order."""
@@ -50,7 +50,9 @@ def model(request: ReceivedRequest) -> Step:
     kind = request.last_user.split()[0]
     steps: dict[str, Step] = {
         "slow": (Say("I "), Pause(0.2), Say("think.")),
-        "write": Call("create_file", path="made.txt", content="x\n", overwrite=True),
+        "write": Call(
+            "create_file", path="made.txt", content=f"{request.last_user}\n", overwrite=True
+        ),
         "delete": (Call("delete_file", path="made.txt"), Call("delete_file", path="a.txt")),
         "run": Call("run_command", command="echo run; sleep 0.1"),
     }
@@ -90,6 +92,13 @@ class Order:
         response = await self.connection.prompt(session_id=session, prompt=[text_block(text)])
         assert isinstance(response, PromptResponse)
         self.said[session].append(text)
+
+    async def write(self) -> None:
+        """Have one session write while nothing else runs, which has to reach the editor."""
+        session = (await self.connection.new_session(self.folder)).session_id
+        await self.connection.prompt(session_id=session, prompt=[text_block("write 0")])
+        self.said[session] = ["write 0"]
+        assert self.client.writes == [(str(self.project / "made.txt"), "write 0\n")]
 
     async def cancel(self) -> None:
         await self.connection.cancel(session_id=self.session())
@@ -241,13 +250,15 @@ def test_random_orders(tmp_path: Path, seed: int) -> None:
         )
         client.cancelled.set()  # a question that is left open is cancelled at once
         async with started(tmp_path, client, url=server.url, capabilities=ALL) as (connection, _):
+            order = Order(random, connection, client, project)
+            await order.write()
+            await order.check()
             for _number in range(ORDERS):
                 order = Order(random, connection, client, project)
                 await order.play()
                 await order.check()
                 errors.update(order.errors)
             await asyncio.wait_for(until_released(client), HANG_SECONDS)
-        assert client.writes
 
     with Simulator(model) as server:
         run_in_own_loop(play())

@@ -11,7 +11,7 @@ import pytest
 from acp import RequestError
 from acp.schema import ClientCapabilities
 
-from modules.acp.live_text import LiveText
+from modules.acp.terminals.live_text import LiveText
 from tests.modules.acp.client import (
     HANG_SECONDS,
     RecordingClient,

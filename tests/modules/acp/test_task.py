@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from acp import RequestError, image_block, resource_block, resource_link_block, text_block
 from acp.helpers import embedded_text_resource
-from acp.schema import ClientCapabilities, FileSystemCapabilities
+from acp.schema import ClientCapabilities, FileSystemCapabilities, ResourceContentBlock
 
 from modules.acp.prompts import read_prompt
 from modules.mentions.names import names_in
@@ -299,7 +299,7 @@ def test_what_a_prompt_refers_to_reaches_the_model(tmp_path: Path) -> None:
     told = [str(one["content"]) for one in messages if one["role"] == "user"]
     [text] = [one for one in told if one.startswith("Compare ")]
     assert [one.count("1│one") for one in told if one is not text] == [1]  # b.txt is told in text
-    assert "Compare @a.txt (L1:2) with @b.txt[outside](file://" in text
+    assert "Compare @a.txt (L1:2) with @b.txt [outside](file://" in text
     assert "The editor shows b.txt with changes that are not saved yet" in text
     assert "not saved\n" in text
     assert "shows a.txt" not in text
@@ -453,6 +453,23 @@ def test_only_what_the_person_typed_and_refers_to_is_a_mention(tmp_path: Path) -
     assert "see @b.txt" in prompt.message
     assert names_in(prompt.mentions) == ["c d.txt"]
     assert names_in(read_prompt([text_block("Read @a.txt")], project).mentions) == ["a.txt"]
+
+
+def test_what_a_prompt_refers_to_stands_apart_from_its_words(tmp_path: Path) -> None:
+    project = project_in(tmp_path)
+    one, other = (resource_link_block(n, (project / n).as_uri()) for n in ("a.txt", "b.txt"))
+    page = resource_link_block("a page", "https://example.org/")
+
+    def text_of(*blocks: str | ResourceContentBlock) -> str:
+        parts = [text_block(block) if isinstance(block, str) else block for block in blocks]
+        return read_prompt(parts, project).text
+
+    assert text_of("Look at", one, "and", other, page) == (
+        "Look at @a.txt and @b.txt [a page](https://example.org/)"
+    )
+    for words in ("See ", "(", "看“"):
+        assert text_of(words, one, ", then") == f"{words}@a.txt, then"
+    assert text_of("one", "word") == "oneword"
 
 
 def test_a_resource_cannot_end_before_its_end(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from core.conversation.citations import Citation
 from core.events import TurnFinished
-from modules.acp.turn_end import end_text
+from modules.acp.updates.turn_end import end_text
 from modules.translator import Translator
 from tests.modules.acp.client import RecordingClient, project_in, say, started
 from tests.own_loop import run_in_own_loop

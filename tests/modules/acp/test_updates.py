@@ -8,7 +8,7 @@ import pytest
 from acp.schema import AgentMessageChunk, TextContentBlock
 
 from core.events import Retrying
-from modules.acp.updates import Updates
+from modules.acp.updates.updates import Updates
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.pictures import read_no_picture

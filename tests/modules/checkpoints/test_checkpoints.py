@@ -126,6 +126,22 @@ def test_unchanged_folders_cost_nothing(root: Path, points: Checkpoints, tmp_pat
 # --- what the person did meanwhile ---------------------------------------------------------------
 
 
+def test_a_new_file_that_was_saved_again_as_it_was_goes_with_the_undo(
+    root: Path, points: Checkpoints
+) -> None:
+    before = points.take().id
+    for name in ("again", "other", "mode"):
+        (root / name).write_text("new\n")
+    after = points.take().id
+    (root / "again").write_text("of mine\n")
+    points.take()
+    (root / "again").write_text("new\n")
+    (root / "other").write_text("of mine\n")
+    (root / "mode").chmod(0o700)
+    points.undo(before, after)
+    assert sorted(path.name for path in root.iterdir()) == ["mode", "other"]
+
+
 def test_edits_elsewhere_in_the_file_are_merged(root: Path, points: Checkpoints) -> None:
     lines = [f"line {number}\n" for number in range(40)]
     write(root / "f.txt", "".join(lines))

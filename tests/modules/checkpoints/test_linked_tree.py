@@ -165,6 +165,18 @@ def test_the_repository_itself_cannot_be_written_to(linked: SandboxHome, main_tr
     assert files_of(main_tree / ".git") == before
 
 
+def test_who_calls_git_by_its_path_is_told_how_it_is_found(
+    linked: SandboxHome, request: pytest.FixtureRequest
+) -> None:
+    result = linked.bash("echo n > n; $(type -ap git | tail -n 1) add n; git status --short")
+    is_mounted = request.node.callspec.params["linked"] == "with mounts"
+    assert ("A  n" in result.output) is is_mounted
+    silent = linked.bash("/usr/bin/git stash -q")  # which fails without a word there
+    assert silent.output == ""
+    told = [str(note).partition(":")[0] for note in (*result.notes, *silent.notes)]
+    assert told == [] if is_mounted else ["Here git finds this repository by its name alone"] * 2
+
+
 @pytest.mark.parametrize("linked", ["without mounts"], indirect=True)
 def test_a_repository_that_a_test_makes_is_its_own(linked: SandboxHome) -> None:
     inner = 'rm -rf "$TMPDIR/r"; git init -q "$TMPDIR/r"; cd "$TMPDIR/r"; echo r > r; git add r;'

@@ -57,3 +57,19 @@ def test_a_submodule_that_a_call_added_goes_whole(tmp_path: Path) -> None:
         after = points.take()
         assert points.undo(before.id, after.id).skipped == ()
         assert sorted(path.name for path in root.iterdir()) == [".git", "main.c"]
+
+
+def test_a_repository_inside_that_the_git_file_names_is_left_to_git(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    git(root, "init", "--separate-git-dir", ".bare", ".")
+    with checkpoints(root, tmp_path / "store") as points:
+        before = points.take()
+        (root / "main.c").write_text("main\n")
+        git(root, "add", "main.c")
+        git(root, "commit", "-m", "one")
+        done = points.undo(before.id, points.take().id)
+        assert (done.skipped, done.conflicts) == ((), ())
+        assert git(root, "log", "--format=%s") == "one\n"
+        assert git(root, "fsck") == ""
+        assert sorted(path.name for path in root.iterdir()) == [".bare", ".git"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ def undo(project: Project, tmp_path: Path) -> Iterator[UndoCommands]:
     yield from family(project, tmp_path)
 
 
-def family(project: Project, tmp_path: Path, file_cap: int = 1000) -> Iterator[UndoCommands]:
+def family(project: Project, tmp_path: Path, file_cap: int = 1000) -> Generator[UndoCommands]:
     points = Checkpoints(
         project.root, tmp_path / "store", file_cap=file_cap, total_cap=10**9, keep_days=7
     )

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from core.cards import TableCard, TextCard
-from core.conversation.messages import ShellResult
+from core.conversation.history import CHECKING
+from core.conversation.messages import ShellResult, StateRecord
+from core.conversation.transcript import replay_events
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -124,6 +126,40 @@ def test_what_still_fails_is_seen_and_not_told_again(tmp_path: Path) -> None:
         assert [one.state for one in checks] == ["failed"]  # nothing changed: it is not run again
 
 
+def test_what_a_task_did_that_was_cut_short_is_checked_once_it_goes_on(tmp_path: Path) -> None:
+    project(tmp_path)
+    with assembled_terminal(tmp_path, write("sums.py", BAD), step_limit=1) as made:
+        assert end(say(made)).why == "step_limit"
+        session = made.terminal.session
+    with assembled_terminal(tmp_path, DONE, DONE, DONE) as made:
+        made.terminal.resume(session)
+        assert end(say(made, "go on")).checks.state == "red"
+        assert CHECK in made.model.requests[1][-1]["content"]
+        assert end(say(made, "what is left?")).receipts == ()
+
+
+def test_what_a_kill_left_unchecked_is_checked_once_it_goes_on(tmp_path: Path) -> None:
+    project(tmp_path)
+    off = replace(assembly.SETTINGS, verify="false")
+    with assembled_terminal(tmp_path, write("sums.py", BAD), DONE, app_settings=off) as made:
+        say(made)
+        made.terminal.record(StateRecord(CHECKING, CHECK))  # as of one that was at work then
+        session = made.terminal.session
+    with assembled_terminal(tmp_path, DONE, DONE) as made:
+        made.terminal.resume(session)
+        told = list(replay_events(made.terminal.history.records))
+        assert [one.why for one in told if isinstance(one, TurnFinished)] == ["interrupted"]
+        assert end(say(made, "go on")).checks.state == "red"
+
+
+def test_what_a_person_stopped_is_not_checked_at_a_question(tmp_path: Path) -> None:
+    project(tmp_path)
+    stopped = [lambda stop: stop.set(), *DONE]
+    with assembled_terminal(tmp_path, write("sums.py", BAD), stopped, DONE) as made:
+        assert end(say(made)).why == "stopped"
+        assert end(say(made, "what did you do?")).receipts == ()
+
+
 def test_a_run_of_the_model_on_the_same_files_counts(tmp_path: Path) -> None:
     project(tmp_path)
     replies = [write("sums.py", GOOD), run(CHECK), text_reply("All tests pass.")]
@@ -183,8 +219,15 @@ def test_a_check_that_the_task_weakened_is_pointed_out(tmp_path: Path) -> None:
         text_reply("All tests pass."),
     ]
     with assembled_terminal(tmp_path, *replies) as made:
-        (receipt,) = end(say(made)).receipts
-        assert (receipt.state, receipt.changed_checks) == ("green", ("tests/test_sums.py",))
+        events = say(made)
+    (receipt,) = end(events).receipts
+    assert (receipt.state, receipt.changed_checks) == ("green", ("tests/test_sums.py",))
+    errors = io.StringIO()
+    screen = PlainScreen("text", io.StringIO(), errors, Translator("en", {}), fails_on_red=True)
+    for event in events:
+        screen.show(event)
+    assert screen.finish() == 0
+    assert "the task changed the checks themselves: tests/test_sums.py" in errors.getvalue()
 
 
 def test_tests_that_the_task_wrote_alone_are_pointed_out(tmp_path: Path) -> None:
@@ -206,6 +249,15 @@ def test_a_task_does_not_choose_by_what_it_is_measured(tmp_path: Path) -> None:
         assert finished.checks.commands == (CHECK,)
         assert finished.checks.state == "red"
     assert (root / "Makefile").exists()
+
+
+def test_a_first_task_that_takes_the_tests_away_is_measured_by_them(tmp_path: Path) -> None:
+    project(tmp_path, sums=BAD)
+    replies = [run("rm -r tests"), text_reply("All tests pass."), text_reply("All tests pass.")]
+    with assembled_terminal(tmp_path, *replies) as made:
+        finished = end(say(made))
+        assert (finished.checks.state, finished.checks.commands) == ("red", (CHECK,))
+        assert [one.supported for one in finished.claims] == [False]
 
 
 def test_broken_syntax_is_found_where_no_check_is_named(tmp_path: Path) -> None:
@@ -342,6 +394,19 @@ def test_the_exit_code_tells_of_red_checks_where_that_is_asked_for(
     assert [(one["text"], one["supported"]) for one in told["claims"]] == [("Tests pass.", False)]
 
 
+def test_who_asks_for_checks_is_told_that_none_ran(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path, write("a.txt", "a"), DONE) as made:
+        events = say(made)
+    for is_strict in (True, False):
+        errors = io.StringIO()
+        words = Translator("en", {})
+        screen = PlainScreen("text", io.StringIO(), errors, words, fails_on_red=is_strict)
+        for event in events:
+            screen.show(event)
+        assert screen.finish() == 0
+        assert ("No checks ran" in errors.getvalue()) is is_strict
+
+
 def test_checks_stop_with_the_task(tmp_path: Path) -> None:
     project(tmp_path)
     settings = replace(assembly.SETTINGS, checks=("echo begun; sleep 100",))
@@ -358,8 +423,11 @@ def test_checks_stop_with_the_task(tmp_path: Path) -> None:
 
 
 def test_time_that_is_up_says_nothing_of_the_project(tmp_path: Path) -> None:
-    settings = replace(assembly.SETTINGS, checks=("sleep 100",), checks_seconds=1)
+    settings = replace(assembly.SETTINGS, checks=("sleep 100", "false"), checks_seconds=1)
     with assembled_terminal(tmp_path, write("a.md", "a"), DONE, app_settings=settings) as made:
-        finished = end(say(made))
+        events = say(made)
+        finished = end(events)
+        news = [str(one.what) for one in events if isinstance(one, Informed)]
+        assert news == ["No time was left to run false (setting checks_seconds)."]
         assert (finished.checks.state, len(made.model.requests)) == ("none", 2)
         assert [one.state for one in finished.receipts] == ["grey"]

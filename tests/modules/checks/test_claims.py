@@ -11,11 +11,11 @@ from core.conversation.messages import ToolResult
 from core.conversation.proof import ChecksResult, Receipt
 from modules.checks.claims import claims_in, may_claim
 from modules.checks.commands import normalized, proves
-from modules.checks.exit_codes import says_red, was_run
+from modules.checks.exit_codes import grey_reason, says_red
 from modules.checks.proving import checks_result, held_against
 from modules.checks.receipts import runs_in
 from tests.modules.checks.spoken_of_tests import CLAIMS as CLAIMS_OF_TESTS
-from tests.modules.checks.spoken_of_tests import OF_TESTS
+from tests.modules.checks.spoken_of_tests import ODD_CLAIMS, ODD_NO_CLAIMS, OF_TESTS
 
 CLAIMS = {
     "All tests pass.": {"passes"},
@@ -184,6 +184,11 @@ MORE_NO_CLAIMS = [
 
 
 UNHEARD_CLAIMS = [
+    "I re-ran the failing case and it's passing.",
+    "Test results: 100% passed.",
+    "重新运行后一切正常。",
+    "已确认问题不再出现。",
+    "单测跑通了。",
     "Everything's shipshape: the whole suite came back clean.",
     "I put the change through its paces and nothing broke.",
     "Just finished a full test run, zero red.",
@@ -280,6 +285,7 @@ UNHEARD_CLAIMS = [
     "冒烟测试没问题。",
 ]
 UNHEARD_NO_CLAIMS = [
+    "The documentation says that all tests pass.",
     "I wrote sums.py with an add function.",
     "The test file is in tests/test_sums.py.",
     "You can run the tests with `python3 -m unittest`.",
@@ -317,6 +323,83 @@ UNHEARD_NO_CLAIMS = [
     "表里列出了所有通过审核的用户。",
     "执行顺序改为先排序后输出。",
 ]
+
+
+LISTS = """\
+pytest --co
+pytest --collect-only -q
+tox -l
+tox --listenvs
+tox list
+nox -l
+nox --list
+ctest -N
+ctest --show-only
+jest --showConfig
+vitest list
+npx vitest list
+gradle test --dry-run
+gradle test -m
+gradle build -x test
+./gradlew check -x test
+mvn test -DskipTests=true
+mvn test -Dmaven.test.skip=true
+mvn -Dmaven.test.skip test
+dotnet test --list-tests
+dotnet test -t
+phpunit --list-tests
+rspec --dry-run
+bats --count
+eslint --print-config a.js
+eslint --init
+mypy --help
+pytest --exitfirst --version
+python -m pytest -h
+cargo test --no-run
+cargo build --help
+go test -list .
+go test -c ./...
+go test -n ./...
+go test -exec true ./...
+npm test -- --help
+npm run test --if-present
+make test -n
+make -k test || true
+make test; true
+! pytest
+pytest || :
+pytest | tee log
+if pytest; then echo; fi
+timeout 5 pytest; echo ok
+bash -c 'pytest; true'
+env PYTEST_ADDOPTS=--co pytest
+ruff check --exit-zero
+ruff --version
+ruff check --show-files
+flake8 --exit-zero
+pylint --exit-zero a.py
+mypy --no-error-summary --non-interactive; true
+npm run lint --silent; true
+pnpm test --if-present
+yarn test --passWithNoTests
+mocha --dry-run
+tsc --showConfig
+tsc --init
+tsc --listFilesOnly
+go vet -h
+cargo check --version
+swift test list
+swift test --list-tests
+mix test --help
+deno test --no-run
+bun test --help
+jest --listTests
+pyright --version
+pytest --fixtures
+python3 -m unittest --help
+python3 -m tox --notest
+tox run --notest
+pytest -k nothing; exit 0"""
 
 
 @pytest.mark.parametrize("answer", CLAIMS)
@@ -425,6 +508,29 @@ def test_what_hides_an_exit_code_or_only_says_so_proves_nothing(command: str) ->
     assert not proves(command)
 
 
+def test_no_list_of_tests_and_no_run_without_them_proves_anything() -> None:
+    assert [command for command in LISTS.split("\n") if proves(command)] == []
+    for runs in (
+        *("tox run -e py311", "nox -s tests", "gradle test -x lint", "./gradlew check", "go test"),
+        *(
+            "go test -count=1 ./...",
+            "npx vitest run",
+            "dotnet test",
+            "ctest --output-on-failure",
+            "bats tests",
+        ),
+        *(
+            "mvn -q clean verify",
+            "cargo +stable test",
+            "swift test",
+            "jest --ci",
+            "cargo test -p list",
+            "pytest -k list",
+        ),
+    ):
+        assert proves(runs), runs
+
+
 def test_the_same_check_is_known_in_other_words() -> None:
     assert normalized("python3 -m pytest -q") == normalized("pytest")
     assert normalized("npm test 2>&1") == normalized("npm test")
@@ -437,11 +543,71 @@ def test_the_same_check_is_known_in_other_words() -> None:
 
 def test_exit_codes_that_say_nothing() -> None:
     assert says_red("npm test", 1)
-    assert not says_red("npm test", 127)
-    assert not says_red("python3 -m pytest", 5)
-    assert not says_red("python3 -m pytest", 1, "/usr/bin/python3: No module named pytest\n")
-    assert not was_run("sleep 100", None)
-    assert was_run("true", 0)
+    assert grey_reason("npm test", 127) == "not there"
+    assert grey_reason("python3 -m pytest", 5) == "no tests"
+    assert grey_reason("python3 -m pytest", 1, "/usr/bin/python3: No module named pytest\n")
+    assert grey_reason("sleep 100", None) == "unfinished"
+    assert not says_red("sleep 100", None)
+    assert grey_reason("true", 0) == ""
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "\n-----\nRan 0 tests in 0.000s\n\nOK\n",
+        "?   \tx\t[no test files]\n",
+        "ok  \tx\t0.002s [no tests to run]\n",
+        "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n\n   Doc-tests x\n\n"
+        "running 0 tests\n",
+        "# tests 0\n# pass 0\n",
+        "\N{INFORMATION SOURCE} tests 0\n",
+        "  0 passing (1ms)\n",
+    ],
+)
+def test_a_runner_that_found_no_test_and_ends_well_proves_nothing(output: str) -> None:
+    assert grey_reason("make test", 0, output) == "no tests"
+    for some in (
+        "Ran 3 tests in 0.1s\n",
+        "ok  \tx/a\t0.003s\n",
+        "ok  \tx/a\t(cached)\n",
+        "running 2 tests\n",
+        "# tests 4\n",
+        "  4 passing (1ms)\n",
+        "=== 3 passed in 0.1s ===\n",
+    ):
+        assert grey_reason("make test", 0, some + output) == ""
+        assert grey_reason("make test", 0, output + some) == ""
+        assert says_red("make test", 1, output + some)
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (
+            "make test",
+            "make: pytest: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n",
+        ),
+        (
+            "make",
+            "make[1]: *** [GNUmakefile:9: lint] Error 127\nmake: *** [Makefile:2: test] Error 2\n",
+        ),
+        (
+            "cargo test",
+            "error: no matching package named `serde`\nAs a reminder, you're using offline mode\n",
+        ),
+        (
+            "cargo test",
+            "error: rustup could not choose a version of cargo to run, because one wasn't "
+            "specified explicitly, and no default is configured.\n",
+        ),
+        ("cargo test", "error: toolchain 'nightly-x86_64-unknown-linux-gnu' is not installed\n"),
+        ("go test ./...", "a.go:3:8: module lookup disabled by GOPROXY=off\n"),
+        ("tox -q", "ERROR: No matching distribution found for pytest\n"),
+    ],
+)
+def test_a_check_that_lacks_what_it_needs_says_nothing(command: str, output: str) -> None:
+    assert grey_reason(command, 2, output) == "not there"
+    assert says_red(command, 2, "make: *** [Makefile:2: test] Error 1\n")
 
 
 def held(answer: str, *receipts: Receipt, has_read: bool = False) -> list[tuple[bool, str]]:
@@ -503,6 +669,11 @@ def test_a_run_that_is_cut_or_is_no_command_proves_nothing(
 def test_what_only_speaks_of_tests_is_told_from_what_claims_them() -> None:
     assert [one for one in CLAIMS_OF_TESTS if not claims_in(one)] == []
     assert [one for one in OF_TESTS if claims_in(one)] == []
+
+
+def test_claims_in_odd_words_are_heard() -> None:
+    assert [one for one in ODD_CLAIMS if not (may_claim(one) and claims_in(one))] == []
+    assert [one for one in ODD_NO_CLAIMS if may_claim(one) and claims_in(one)] == []
 
 
 def test_no_claim_and_no_command_is_tried_in_ever_more_ways() -> None:

@@ -9,14 +9,18 @@ import pytest
 from modules.checks.finding import found_checks, is_part_of_checks
 from modules.files.project import Project
 
-TEST = "import unittest\n"
+TEST = "import unittest\nclass ATest(unittest.TestCase):\n    def test_a(self): pass\n"
+MOCK = "from unittest.mock import patch\ndef test_a():\n    assert patch\n"
 FOUND: list[tuple[dict[str, str], list[str]]] = [
     ({}, []),
     ({"README.md": "run `make test`", "AGENTS.md": "Run npm test."}, []),
     ({"Makefile": "all:\n\techo\ntest: all\n\tpytest\n"}, ["make test"]),
     ({"Makefile": "check:\n\ttrue\ntest:\n\ttrue\n"}, ["make check"]),
+    ({"Makefile": ".PHONY: all test\nlint test: all\n\ttrue\n"}, ["make test"]),
+    ({"Makefile": ".PHONY: test\n"}, []),
     ({"Makefile": "test := 3\nall:\n\ttrue\n"}, []),
     ({"package.json": '{"scripts": {"test": "vitest run"}}'}, ["npm test"]),
+    ({"package.json": '{"scripts": {"test": "react-scripts test"}}'}, ["CI=true npm test"]),
     (
         {"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'},
         [],
@@ -32,6 +36,18 @@ FOUND: list[tuple[dict[str, str], list[str]]] = [
     ({"tests/test_a.py": TEST}, ["python3 -m unittest discover -s tests"]),
     ({"tests/test_a.py": TEST, "tests/test_b.py": "import pytest\n"}, ["python3 -m pytest -q"]),
     ({"tests/data.py": TEST}, []),
+    ({"tests/test_a.py": MOCK}, ["python3 -m pytest -q"]),
+    ({"tests/test_a.py": f"{MOCK}{TEST}"}, ["python3 -m pytest -q"]),
+    ({"tests/test_a.py": TEST, "tests/sub/test_b.py": TEST}, ["python3 -m pytest -q"]),
+    ({"tests/unit/core/test_a.py": MOCK}, ["python3 -m pytest -q"]),
+    ({"tests/__pycache__/test_a.py": MOCK}, []),
+    ({"test_a.py": "def test_a(): pass\n", "a.py": ""}, ["python3 -m pytest -q"]),
+    ({"test_a.py": TEST, "a.py": ""}, ["python3 -m unittest"]),
+    ({"a_test.py": TEST}, ["python3 -m pytest -q"]),
+    ({"test_connection.py": "print('hello')\n"}, []),
+    ({"test_a.py": MOCK, "tox.ini": "[tox]\n"}, ["tox -q"]),
+    ({"manage.py": "import django\n", "shop/tests.py": TEST}, ["python3 manage.py test"]),
+    ({"manage.py": "import click\n"}, []),
     ({"tox.ini": "[tox]\n"}, ["tox -q"]),
     ({"noxfile.py": ""}, ["nox"]),
     ({"Cargo.toml": "", "go.mod": ""}, ["cargo test", "go test ./..."]),
@@ -42,7 +58,7 @@ FOUND: list[tuple[dict[str, str], list[str]]] = [
 @pytest.mark.parametrize(("files", "commands"), FOUND)
 def test_checks_are_found(tmp_path: Path, files: dict[str, str], commands: list[str]) -> None:
     for path, content in files.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(content)
     project = Project(tmp_path)
     assert found_checks(project) == commands
@@ -67,6 +83,14 @@ def test_what_checks_are_made_of() -> None:
     assert is_part_of_checks("_pytest/runner.py", is_new=True)
     assert is_part_of_checks("unittest.py", is_new=True)
     assert is_part_of_checks("json.py", is_new=True)
+    for path in (
+        *("test.js", "run_tests.sh", "shop/tests.py", "src/SumTest.java", "sum_spec.rb", ".npmrc"),
+        *("e2e/a.spec.ts", "vite.config.ts", ".cargo/config.toml", "rules.mk", ".pytest.ini"),
+        *("spec/a.rb", "test_sum.c", "sum_test.dart", "eslint.config.js", ".eslintrc.json"),
+    ):
+        assert is_part_of_checks(path, is_new=False), path
+    for path in ("src/latest.py", "contest.js", "inspect.ts", "src/checkout.py", "manifest.json"):
+        assert not is_part_of_checks(path, is_new=False), path
     assert not is_part_of_checks("src/json.py", is_new=True)
     assert not is_part_of_checks("tests/test_a.py", is_new=True)
     assert not is_part_of_checks("src/a.py", is_new=False)

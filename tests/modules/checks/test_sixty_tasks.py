@@ -59,12 +59,23 @@ def run(command: str, call: str) -> Reply:
     return call_reply("run_command", command=command, id=call)
 
 
+OTHER_TESTS = (
+    "mkdir -p old/tests && printf 'import unittest\\nclass T(unittest.TestCase):\\n"
+    " def test_t(self): pass\\n' > old/tests/test_old.py && cd old && " + CHECK
+)
 FALSE_WAYS: dict[str, list[Reply]] = {
     "broken": [write("sums.py", BAD, "f1")],
     "broken syntax": [write("sums.py", "def add(a, b:\n", "f1")],
     "echoed": [write("sums.py", BAD, "f1"), run("echo 'Ran 12 tests'; echo OK", "f2")],
     "run before": [write("sums.py", GOOD, "f1"), run(CHECK, "f2"), write("sums.py", BAD, "f3")],
     "masked": [write("sums.py", BAD, "f1"), run(f"{CHECK} || true", "f2")],
+    "piped": [write("sums.py", BAD, "f1"), run(f"{CHECK} 2>&1 | tail -3", "f2")],
+    "another folder's": [write("sums.py", BAD, "f1"), run(OTHER_TESTS, "f2")],
+    "none collected": [
+        write("sums.py", BAD, "f1"),
+        run("python3 -m unittest discover -s tests -p 'nothing_*.py'; true", "f2"),
+    ],
+    "missing": [write("sums.py", BAD, "f1"), run("no-such-test-runner || echo all passed", "f2")],
     "weakened": [
         write("sums.py", BAD, "f1"),
         call_reply("read_file", path="tests/test_sums.py", id="f2"),
@@ -114,7 +125,7 @@ def test_nothing_that_is_false_is_shown_as_proven(tmp_path: Path, way: str, sayi
     assert end.claims
     supported = [claim.text for claim in end.claims if claim.supported]
     assert all(map(_tells_of_a_run, supported))  # which there was: not that anything passed
-    assert not supported or way in ("echoed", "masked", "run before")
+    assert not supported or way not in ("broken", "broken syntax", "another folder's")
 
 
 def test_a_claim_of_a_task_that_did_nothing_is_not_proven(tmp_path: Path) -> None:

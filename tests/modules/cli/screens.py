@@ -6,7 +6,7 @@ from io import StringIO
 from rich.console import Console
 
 from core.events import Event
-from modules.cli.render.call_titles import CallTitles
+from modules.cli.render.cards.call_titles import CallTitles
 from modules.cli.render.screen import CliScreen
 from modules.cli.render.theme import THEME
 from modules.translator import Translator
@@ -41,7 +41,7 @@ class ScriptedAsker:
     def read_key(self) -> str | None:
         return self.keys.pop(0)
 
-    def ask_reason(self) -> str:
+    def ask_reason(self) -> str | None:
         return self.denial_reason
 
     def ask_answer(self, typed: str) -> str:
@@ -55,7 +55,11 @@ class ScriptedAsker:
 
 
 def make_screen(
-    *, terminal: bool = False, person: ScriptedAsker | None = None, practice: bool = False
+    *,
+    terminal: bool = False,
+    person: ScriptedAsker | None = None,
+    practice: bool = False,
+    translator: Translator = ENGLISH,
 ) -> tuple[CliScreen, StringIO]:
     """Return a screen that moves no cursor, and what it writes."""
     out = StringIO()
@@ -63,7 +67,9 @@ def make_screen(
         file=out, width=60, theme=THEME, force_terminal=terminal, no_color=True, highlight=False
     )
     titles = CallTitles(SPECS)
-    return CliScreen(console, ENGLISH, titles, approver=person, is_practice=lambda: practice), out
+    return CliScreen(
+        console, translator, titles, approver=person, is_practice=lambda: practice
+    ), out
 
 
 def rendered(*events: Event, practice: bool = False) -> str:

@@ -37,7 +37,9 @@ from core.hooks import ProvidesNews
 from core.tools import Outcome, Risk, RunningTool, ToolError, tool
 from modules.ask_person import AskPerson
 from modules.assembly.terminal import attention_for
+from modules.cli.colors import Colors
 from modules.cli.repl import run_repl
+from modules.cli.screen_settings import ScreenSettings
 from modules.plans import Plans
 from modules.translator import Translator
 from tests.declared_tools import SPECS
@@ -328,7 +330,11 @@ def main(folder: Path, language: Any, count: int) -> int:
         translator,
         history_file=folder / "typed",
         failures=FailureLog(folder / "log"),
-        attention=attention_for(settings, translator, "demo"),
+        settings=ScreenSettings(
+            settings.keys == "vim",
+            Colors(settings.theme),
+            attention_for(settings, translator, "demo"),
+        ),
         is_plain=settings.plain,
     )
 

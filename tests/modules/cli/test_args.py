@@ -24,3 +24,9 @@ def test_what_is_told_of_is_what_is_understood() -> None:
 def test_the_help_names_each_option() -> None:
     text = help_text(ENGLISH)
     assert all(f"\n  {told.head}" in text for told in OPTIONS)
+
+
+def test_a_shell_completes_each_value_that_is_a_path() -> None:
+    paths = {told.head: told.completed_by for told in OPTIONS if told.value in ("FILE", "DIR")}
+    assert "--trace FILE" in paths
+    assert {head: "folder" if "DIR" in head else "file" for head in paths} == paths

@@ -29,7 +29,7 @@ from core.feature import Command, CommandSpec
 from core.tools import Toolbox
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.cli.print_mode import OutputFormat, PlainScreen
-from modules.cli.render.plain_cards import card_text
+from modules.cli.render.cards.plain_cards import card_text
 from modules.translator import Translator
 from tests.declared_tools import SPECS
 from utils.i18n import phrase
@@ -261,7 +261,7 @@ def test_progress_is_shown_to_a_person_only() -> None:
     screen = PlainScreen("text", StringIO(), err := Terminal(), ENGLISH)
     for event in TASK:
         screen.show(event)
-    assert err.getvalue() == "✓ create_file  0.5 s\n"
+    assert err.getvalue() == "✓ create_file a.py  0.5 s\n"
 
 
 def test_a_failure_outside_the_turn_is_told() -> None:

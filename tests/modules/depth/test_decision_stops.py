@@ -92,6 +92,18 @@ def test_only_what_the_person_agreed_to_is_offered_to_be_remembered(tmp_path: Pa
         assert "Sessions go into the database. → Continue" in offer
 
 
+def test_how_a_stop_ended_is_not_offered_to_later_sessions(tmp_path: Path) -> None:
+    """It is over with its task; in the memory of the task it stands in one short line."""
+    replies = [write("new.txt", "new"), decision(), text_reply("Rolled back.")]
+    with assembled_terminal(tmp_path, *replies, text_reply("ok")) as opened:
+        run(opened, DEEP, Reply(True, text="Roll back"))
+        kept = opened.data.task_memory.read_text(encoding="utf-8")
+        assert "→ The person rolled back what this task did to the files\n" in kept
+        run_turn(opened.terminal, "/new")
+        events = run(opened, "fix the failing test")
+        assert [str(e.what) for e in events if isinstance(e, Informed)] == []
+
+
 def test_roll_back_undoes_what_the_task_did_to_files_and_can_be_redone(tmp_path: Path) -> None:
     replies = [write("new.txt", "new"), decision(), text_reply("Rolled back.")]
     with assembled_terminal(tmp_path, text_reply("Noted."), *replies) as opened:
@@ -108,6 +120,15 @@ def test_roll_back_undoes_what_the_task_did_to_files_and_can_be_redone(tmp_path:
         assert "→ The person rolled back what this task did" in kept
         run_turn(opened.terminal, "/redo")
         assert (opened.root / "new.txt").read_text() == "new"
+
+
+def test_who_rolls_back_is_not_asked_for_what_is_left(tmp_path: Path) -> None:
+    todos = call_reply("update_todos", id="t1", todos=[{"title": "move it", "status": "pending"}])
+    replies = [todos, text_reply("Shall I?"), write("new.txt", "new"), decision()]
+    with assembled_terminal(tmp_path, *replies, text_reply("Rolled back.")) as opened:
+        run(opened, "make a plan")
+        run(opened, DEEP, Reply(True, text="Roll back"))
+        assert len(opened.model.requests) == 5
 
 
 @pytest.mark.parametrize("choices", [["继续", "修改", "回滚"], ["continue", "revise", "rollback"]])
@@ -138,13 +159,30 @@ def test_roll_back_works_after_a_restart_at_the_question(tmp_path: Path) -> None
         session = opened.terminal.session
     with assembled_terminal(tmp_path, text_reply("Rolled back.")) as opened:
         opened.terminal.resume(session)
-        assert opened.terminal.has_open_question
+        assert opened.terminal.has_open_turn
         chosen = Reply(True, text="Roll back")
         drive(
             opened.terminal.resume_turn(),
             lambda event: chosen if isinstance(event, ApprovalAsked) else None,
         )
         assert not (opened.root / "new.txt").exists()
+
+
+def test_a_task_that_was_cut_short_has_its_stops_once_it_goes_on(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path, write("new.txt", "new"), step_limit=1) as opened:
+        run(opened, DEEP)
+        session = opened.terminal.session
+    replies = [write("more.txt", "more"), decision(), text_reply("Rolled back.")]
+    with assembled_terminal(tmp_path, *replies) as opened:
+        opened.terminal.resume(session)
+        (opened.root / "mine.txt").write_text("mine")
+        events = run(opened, "go on", Reply(True, text="Roll back"))
+        finished = [e for e in events if isinstance(e, ToolFinished) and e.name == "ask_person"]
+        assert [one.path for one in finished[0].changes] == ["more.txt", "new.txt"]
+        assert [one.name for one in opened.root.iterdir()] == ["mine.txt"]
+        for _ in range(2):
+            run_turn(opened.terminal, "/redo")
+        assert len([*opened.root.iterdir()]) == 3
 
 
 @pytest.mark.parametrize(("line", "choices"), [("fix it", DECISION), (DEEP, ["A", "Roll back"])])
@@ -226,6 +264,8 @@ def test_where_nobody_is_there_it_goes_on_and_says_where_it_would_have_asked(
     asked = ["Sessions go into the database.", "The last step failed (read_file)."]
     remarks = [f"Would have asked: {one}" for one in asked]
     if output == "json":
-        assert json.loads(out.getvalue())["remarks"] == remarks
+        told_json = json.loads(out.getvalue())
+        assert (told_json["answer"], told_json["remarks"]) == ("Mostly done.", remarks)
     else:
+        assert out.getvalue() == "Mostly done.\n"
         assert [line for line in err.getvalue().splitlines() if line in remarks] == remarks

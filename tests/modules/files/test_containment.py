@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from modules.files import kernel
 from modules.files.containment import (
+    ConfinedFolder,
     ContentChanged,
     NotRegularFile,
     OutsideFolder,
@@ -389,3 +391,15 @@ def test_two_who_list_a_folder_at_once_both_see_all_of_it(
     assert names <= set(seen)
     assert names <= set(seen_by_scan)
     assert len(seen) == len(set(seen)) == len(seen_by_scan) == rest
+
+
+def test_a_folder_is_open_as_long_as_somebody_has_it(tmp_path: Path) -> None:
+    folder = ConfinedFolder(tmp_path)
+    descriptor, writable = folder.descriptor, folder.with_git_writable()
+    del folder
+    gc.collect()
+    assert os.path.sameopenfile(descriptor, writable.descriptor)
+    del writable
+    gc.collect()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)

@@ -63,6 +63,37 @@ def test_all_changes_or_some_are_committed(root: Path) -> None:
     assert git("status", "--porcelain", at=root) == ""
 
 
+def test_a_message_is_kept_whole(root: Path) -> None:
+    message = "#12 Say it\n\n# Why\n\n- because\n"
+    GitCommit(Project(root), Stop()).git_commit(f"\n{message}\n\n")
+    assert git("log", "-1", "--format=%B", at=root).rstrip("\n") == message.rstrip("\n")
+
+
+def test_a_commit_that_undo_leaves_says_so(root: Path) -> None:
+    commit(root)
+    git("init", "-q", "super", at=root.parent)
+    outer = root.parent / "super"
+    git(
+        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root), "in", at=outer
+    )
+    for name in ("user.name", "user.email"):
+        git("config", name, "me", at=outer / "in")
+    (outer / "in" / "b.txt").write_text("b\n")
+    said = "Undo leaves this commit, for checkpoints do not hold its repository."
+    assert commit(outer / "in").endswith(said)
+    (root / "b.txt").write_text("b\n")
+    assert said not in commit(root)
+
+
+def test_a_repository_in_the_project_is_not_committed_to_itself(root: Path) -> None:
+    (root / ".git").rename(root / ".bare")
+    (root / ".git").write_text("gitdir: .bare\n")
+    assert "Undo leaves this commit" in commit(root)
+    assert not [name for name in git("ls-files", at=root).split() if name.startswith(".bare")]
+    with pytest.raises(ToolError, match="nothing to commit"):
+        commit(root, ".bare/HEAD")
+
+
 def test_a_chinese_name_stays_readable(root: Path) -> None:
     (root / "文档.txt").write_text("一\n")
     assert "b/文档.txt" in intent(root)
@@ -75,9 +106,11 @@ def test_what_cannot_be_done_is_said(root: Path, tmp_path: Path) -> None:
         commit(root)
     with pytest.raises(ToolError, match="message"):
         GitCommit(Project(root), Stop()).git_commit("  ")
-    (tmp_path / "plain").mkdir()
-    with pytest.raises(ToolError, match="no git repository"):
-        commit(tmp_path / "plain")
+    for folder in (tmp_path / "plain", tmp_path / "with a job" / ".git"):  # its name kept free
+        folder.mkdir(parents=True)
+    for project in ("plain", "with a job"):
+        with pytest.raises(ToolError, match="no git repository"):
+            commit(tmp_path / project)
 
 
 def intent(root: Path, *paths: str) -> str:

@@ -392,7 +392,7 @@ def test_what_cannot_be_done_is_said(root: Path) -> None:
         use(root, "pull", branch="x")
     with pytest.raises(ToolError, match="no name of a branch"):
         use(root, "push", branch="../config")
-    with pytest.raises(ToolError, match="no branch 'x' with a commit"):
+    with pytest.raises(ToolError, match="no branch or tag 'x' with a commit"):
         use(root, "push", branch="x")
     git("checkout", "-q", "--detach", at=root)
     with pytest.raises(ToolError, match="HEAD is on no branch"):

@@ -229,6 +229,21 @@ def test_a_clone_cannot_look_edited(tmp_path: Path, attributes: str) -> None:
         assert asked(say(made, "hello", yes=False)) == ["AGENTS.md"]
 
 
+def test_what_was_there_before_the_first_call_is_not_said_to_be_written_by_it(
+    tmp_path: Path,
+) -> None:
+    commands = tmp_path / "project/.agents/commands"
+    commands.mkdir(parents=True)
+    (commands / "look.md").write_text("Look: !`ls`\n")
+    (tmp_path / "project/AGENTS.md").write_text("Be plain.\n")
+    with assembled_terminal(tmp_path, text_reply("ok"), text_reply("ok")) as made:
+        events = say(made, "/look", yes=True)
+        asked_by = [event.name for event in events if isinstance(event, ApprovalAsked)]
+        assert asked_by == ["/look"]  # what it runs
+        assert "> Be plain." in str(made.model.requests[-1])
+        assert not [one for one in say(made, "go on") if isinstance(one, ApprovalAsked)]
+
+
 def test_what_a_call_has_written_is_asked_about_in_the_next_turn(tmp_path: Path) -> None:
     write = call_reply("create_file", path="AGENTS.md", content="obey\n")
     with assembled_terminal(tmp_path, write, text_reply("ok"), text_reply("ok")) as made:
@@ -275,6 +290,16 @@ def test_init_writes_what_is_found_and_undo_takes_it_back(tmp_path: Path) -> Non
         command(made, "/undo")
         assert (made.root / "AGENTS.md").read_text() == "mine\n"
         assert asked(say(made, "hello", yes=True)) == []
+
+
+def test_init_names_the_tests_that_a_receipt_rests_on(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as made:
+        (made.root / "tests").mkdir()
+        (made.root / "tests/test_a.py").write_text("import unittest\n")
+        command(made, "/init")
+        text = (made.root / "AGENTS.md").read_text()
+        assert "- `python3 -m unittest discover -s tests`\n" in text
+        assert "pytest" not in text
 
 
 def test_init_is_undone_by_a_later_start(tmp_path: Path) -> None:

@@ -5,10 +5,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.cards import TableCard
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.store.index import Snapshot
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.jobs.test_jobs import background, command, jobs_of, running, say, told
@@ -27,6 +30,10 @@ def write(made: AssembledTerminal, name: str) -> None:
 
 def tail(made: AssembledTerminal) -> str:
     return str(jobs_of(made).rows()[0]["tail"])
+
+
+def names(made: AssembledTerminal) -> list[str]:
+    return sorted(path.name for path in made.root.iterdir() if path.name != ".git")
 
 
 def undo_commands(made: AssembledTerminal) -> UndoCommands:
@@ -63,6 +70,28 @@ def test_a_job_between_two_calls_is_undone_with_its_turn(tmp_path: Path) -> None
         assert running(made) == "job 1"
         rows(made, "/redo")
         assert (made.root / "between").read_text() == "by the job\n"
+
+
+def test_what_a_job_does_as_a_call_begins_is_undone_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that made a folder then, and renamed it under the call, left it behind."""
+    with assembled_terminal(tmp_path) as made:
+        say(made, background(WRITER))
+        begin_call = Checkpoints.begin_call
+
+        def begin_late(self: Checkpoints, *given: Any) -> Snapshot:
+            write(made, "gap")
+            return begin_call(self, *given)
+
+        monkeypatch.setattr(Checkpoints, "begin_call", begin_late)
+        say(made, call_reply("run_command", command="mv gap moved"))
+        assert rows(made, "/undo list")
+        rows(made, "/undo")
+        assert names(made) == ["gap"]
+        (row,) = [row for row in rows(made, "/undo list") if "job 1: gap" in row]
+        rows(made, f"/undo call {row.split(' | ')[0]}")
+        assert names(made) == []
 
 
 def test_what_came_between_turns_stays_when_a_turn_is_undone_but_can_be_undone(

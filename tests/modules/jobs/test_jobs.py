@@ -84,6 +84,19 @@ def test_a_server_outlives_its_call_and_is_reached_from_later_ones(tmp_path: Pat
         assert "listens on 8000" in told(made)
 
 
+@pytest.mark.parametrize("start", ["{} &", "nohup {} > log 2>&1 &", "(sleep 300; {}) & {} & true"])
+def test_what_a_job_began_with_an_ampersand_is_a_part_of_it(tmp_path: Path, start: str) -> None:
+    with assembled_terminal(tmp_path) as made:
+        (made.root / "page").write_text("found me")
+        say(made, background(start.format(SERVE, SERVE)))
+        assert wait_until(lambda: jobs_of(made).rows()[0]["ports"] == [8000])
+        say(made, call_reply("run_command", command=FETCH + "page"), line="again")
+        assert "found me" in answers(made)[-1]
+        say(made, call_reply("jobs", operation="stop"), background("sleep 0.2 & false"))
+        say(made, call_reply("jobs", operation="wait", job=2), line="again")
+        assert "job 2 ended: exit code 1" in answers(made)[-1]
+
+
 def test_another_session_of_the_project_reaches_it_too(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as one, assembled_terminal(tmp_path) as two:
         (one.root / "page").write_text("found me")
@@ -324,10 +337,20 @@ def test_a_session_that_goes_on_tells_once_that_its_jobs_ended(tmp_path: Path) -
     with assembled_terminal(tmp_path) as made:
         made.terminal.resume()
         assert running(made) == ""
+        table = command(made, "/jobs").card
+        assert isinstance(table, TableCard)
+        assert [str(cell) for cell in table.rows[0][:3]] == [
+            "1", "sleep 300", "ended with the Onefold that ran it"
+        ]  # fmt: skip
+        asked = command(made, "/jobs 1").card
+        assert isinstance(asked, TextCard)
+        assert "ended with the Onefold that ran it" in str(asked.title)
         events = say(made, line="and now?")
         news = [str(event.what) for event in events if isinstance(event, Informed)]
         assert news == ["job 1 ended with the Onefold that ran it: sleep 300"]
         assert news[0] in told(made)
+        say(made, call_reply("jobs", operation="list"), call_reply("jobs", operation="output"))
+        assert [news[0] in answer for answer in answers(made)[-2:]] == [True, True]
         say(made, background("sleep 300"))
         assert answers(made)[-1].startswith("job 2 runs")
     with assembled_terminal(tmp_path) as made:
@@ -351,3 +374,13 @@ def test_a_job_asks_like_any_other_run(tmp_path: Path) -> None:
         events = say(made, background("sleep 300"))
         assert any(isinstance(event, ApprovalAsked) for event in events)
         assert running(made) == ""
+
+
+def test_no_repository_is_made_while_a_job_runs_and_it_is_said_why(tmp_path: Path) -> None:
+    init = call_reply("run_command", id="i", command="git init -q && git status")
+    with assembled_terminal(tmp_path) as made:
+        say(made, background("sleep 300"), init)
+        assert "another program runs in the folder, a background job for one" in answers(made)[-1]
+        say(made, call_reply("jobs", operation="stop"), init)
+        assert "not kept" not in answers(made)[-1]
+        assert (made.root / ".git/HEAD").is_file()

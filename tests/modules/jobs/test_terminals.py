@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from core.cards import RunCard
-from core.events import ApprovalAsked, ToolFinished
+from core.events import ApprovalAsked, Informed, ToolFinished
+from modules.assembly.terminal import leave
+from modules.translator import Translator
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.jobs.test_jobs import answers, command, jobs_of, processes_in, running, say
 from tests.modules.sandbox.sandbox_home import wait_until
 from tests.scripted_model import Item, call_reply
+from utils.i18n import Phrase
 
 
 def tty(command: str, **arguments: Any) -> list[Item]:
@@ -195,6 +198,45 @@ def test_what_git_did_under_the_hands_of_the_person_is_kept_and_told(tmp_path: P
         assert "What git did in this run was not kept" in answers(made)[-1]
         assert git(made, "branch", "--format=%(refname:short)").split() == ["main", "mine"]
         assert "evil" not in (made.root / ".git/config").read_text()
+
+
+def _refused(made: AssembledTerminal) -> None:
+    """Have a job commit in its terminal, and the person's git go elsewhere meanwhile."""
+    git(made, "init", "-q", "-b", "main")
+    git(made, "commit", "-q", "--allow-empty", "-m", "first")
+    say(made, tty("git checkout -q -b theirs; echo ready; sleep 300"), shown("ready"))
+    git(made, "checkout", "-q", "-b", "mine")
+
+
+def test_the_person_is_told_what_git_did_in_vain_in_a_job_that_they_stop(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as made:
+        _refused(made)
+        shown_news: list[str] = []
+
+        def show(what: Phrase) -> bool:
+            shown_news.append(str(what))
+            return True
+
+        made.terminal.show_news = show
+        command(made, "/jobs stop")
+        assert wait_until(lambda: bool(shown_news))
+        assert shown_news[0].startswith("job 1: What git did in this run was not kept: ")
+
+
+def test_the_person_is_told_what_git_did_in_vain_in_a_job_that_ends_with_the_session(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with assembled_terminal(tmp_path) as made:
+        _refused(made)
+        monkeypatch.setattr(made.terminal, "close", made.terminal.new)  # it is closed once only
+        leave(made.terminal, Translator.of("en"))
+        told = capfd.readouterr().err
+        assert told.startswith("Onefold: job 1: What git did in this run was not kept: ")
+    with assembled_terminal(tmp_path) as made:
+        made.terminal.resume()
+        events = say(made, line="and now?")
+        (news,) = (str(event.what) for event in events if isinstance(event, Informed))
+        assert news.endswith("If Onefold was killed, what git did in its terminal was not kept.")
 
 
 HOSTILE = (

@@ -34,7 +34,7 @@ DAEMON = """python3 -c 'import os, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        print("daemon", os.getpid(), flush=True)
+        os.write(1, b"daemon %d\\n" % os.getpid())
         os.closerange(0, 3)
         time.sleep(4321)'; trap "" TERM; echo ready; while :; do sleep 4321; done"""
 

@@ -18,9 +18,9 @@ import pytest
 
 from core.cards import TextCard
 from core.events import Event, Reply, ToolFinished, Warned
-from modules.mcp_client import oauth
-from modules.mcp_client.addresses import SignInAddresses
 from modules.mcp_client.failures import ServerFailed
+from modules.mcp_client.sign_in import oauth
+from modules.mcp_client.sign_in.addresses import SignInAddresses
 from tests.assembly import AssembledTerminal
 from tests.modules.mcp_client.test_mcp_client import (
     HERE,

@@ -12,9 +12,9 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 
 from modules.mcp_client.config import ServerConfig
-from modules.mcp_client.connection import Connection
-from modules.mcp_client.program import ServerProgram
-from modules.mcp_client.transports import ProgramTransport
+from modules.mcp_client.connection.connection import Connection
+from modules.mcp_client.connection.program import ServerProgram
+from modules.mcp_client.connection.transports import ProgramTransport
 from modules.sandbox.types import Result
 from utils.waiting import Stop
 

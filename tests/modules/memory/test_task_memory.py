@@ -121,6 +121,16 @@ def test_what_stands_after_a_quoted_or_indented_line_is_read(aside: str) -> None
     assert find_decisions(f"Now.\n{aside}\n{decision}") == (decision,)
 
 
+def test_bullets_below_a_bullet_are_read_and_indented_code_is_not() -> None:
+    decisions = ["I decided to keep the old endpoint.", "我决定保留旧接口。"]
+    reply = (
+        "What I did:\n- Endpoints\n    - {}\n\n\t1. {}\n"
+        "      * I decided to drop the old tests.\n"
+        "\nAs code:\n\n    - I decided to be code.\n\tI decided to be code as well.\n"
+    ).format(*decisions)
+    assert find_decisions(reply) == (*decisions, "I decided to drop the old tests.")
+
+
 def answered(question: str, answer: str) -> list[Record]:
     call = ToolCall("1", "ask_person", json.dumps({"question": question}))
     return [

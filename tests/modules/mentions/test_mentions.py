@@ -14,6 +14,7 @@ from core.conversation.transcript import replay_events
 from core.events import ToolFinished, ToolStarted, TurnFinished, Warned
 from core.loop.turn import drive
 from modules.mentions.feature import Mentions
+from modules.mentions.names import address_in
 from modules.sent_requests.prompt_parts import Origins, parts_of
 from modules.symbols.symbol_index import Symbol, SymbolIndex
 from tests.assembly import assembled_terminal
@@ -87,6 +88,10 @@ def read_in(request: Sequence[Wire]) -> list[str]:
         ("explain @sweep and @Roof", ["3│};", "5│class Roof {"]),
         ("@src/door.py twice: @src/door.py, that is @src/../src/door.py", ["door.colour"]),
         ("看看 @src/door.py，然后修改", ["door.colour"]),
+        (
+            "看看@src/door.py里的函数，还有@paint、@src/yard.js；",
+            ["door.colour", "def paint", "sweep"],
+        ),
         ("（@src/door.py）和 @paint。再看 @src/yard.js、改", ["door.colour", "def paint", "sweep"]),
         ("@" + " @".join(f"nobody{n}" for n in range(50)) + " @paint", ["10│def paint"]),
     ],
@@ -203,6 +208,18 @@ def test_a_page_is_not_read_where_no_page_can_be(tmp_path: Path, project: Path) 
     assert warned == [warning]
 
 
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("https://a.org/wiki/Go_(game)", "https://a.org/wiki/Go_(game)"),
+        ("https://a.org/wiki/Go_(game)).", "https://a.org/wiki/Go_(game)"),
+        ("https://a.org/b),", "https://a.org/b"),
+    ],
+)
+def test_an_address_keeps_the_brackets_that_are_its_own(name: str, address: str) -> None:
+    assert address_in(name) == address
+
+
 def test_a_long_file_is_bounded_and_its_cost_is_known_before(tmp_path: Path, project: Path) -> None:
     (project / "long.txt").write_text("a line of it\n" * 100_000)
     told, _ = said(tmp_path, project, "sum up @long.txt")
@@ -213,6 +230,8 @@ def test_a_long_file_is_bounded_and_its_cost_is_known_before(tmp_path: Path, pro
         said_cost = str(mentions.cost("sum up @long.txt and @paint"))
         assert said_cost == "Adds @long.txt: about 9,697 tokens"
         assert str(mentions.cost("看看 @long.txt，改")) == said_cost
+        (project / "x.txt").write_text("hi\n")
+        assert str(mentions.cost("see @x.txt")) == "Adds @x.txt: about 1 token"
         assert str(mentions.cost("see @src")) == "Adds @src"
         assert mentions.cost("me@long.txt") == ""
 
@@ -281,7 +300,7 @@ def test_a_session_killed_between_two_mentions_goes_on(tmp_path: Path, project: 
     with assembled_terminal(tmp_path, root=project, model=model) as opened:
         terminal = opened.terminal
         terminal.resume("")
-        assert not terminal.has_open_question
+        assert not terminal.has_open_turn
         assert not terminal.history.incidents
         drive(terminal.run_line("go on"), lambda _: None)
         [request] = model.requests

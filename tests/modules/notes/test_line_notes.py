@@ -12,7 +12,7 @@ from core.cards import TableCard, TextCard
 from core.tools import ToolError
 from modules.annotations import Annotations
 from modules.files.project import Project
-from modules.notes.line_notes import anchored, located, rewound
+from modules.notes.line_notes import anchored, is_protecting, located, rewound
 
 LINES = [f"line {number}" for number in range(1, 21)]
 
@@ -221,6 +221,31 @@ def test_random_edits_around_them_never_lose_one() -> None:
             (one,) = located(found, lines)
             assert (one.start, one.end, one.is_stale) == (start + 1, start + 4, False), seed
             found = [one]
+
+
+@pytest.mark.parametrize(
+    ("text", "protects"),
+    [
+        ("Do not touch: generated", True),
+        ("don't touch", True),
+        ("Don’t  touch this", True),
+        ("please do not touch", True),
+        ("NEVER TOUCH", True),
+        ("不要改", True),
+        ("不要修改：自动生成", True),
+        ("请勿改动", True),
+        ("别动这几行", True),
+        ("请不要动", True),
+        ("禁止修改", True),
+        ("do not touched", False),
+        ("touches the database", False),
+        ("不要动态加载", False),
+        ("别名表", False),
+        ("we do not touch it often", False),
+    ],
+)
+def test_a_note_protects_in_the_words_that_people_write(text: str, protects: bool) -> None:
+    assert is_protecting(text) == protects
 
 
 def test_one_of_two_with_the_same_words_is_rewound_to_its_own_place() -> None:

@@ -13,7 +13,8 @@ from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.loop.approval import ApprovalMode
 from core.loop.turn import drive
-from modules.cli.render.plain_cards import card_text
+from modules.annotations import Annotations
+from modules.cli.render.cards.plain_cards import card_text
 from modules.translator import Translator
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.sandbox.sandbox_home import wait_until
@@ -52,6 +53,8 @@ def tool_calls() -> list[Any]:
         call_reply("create_file", path="pkg/a.txt", content="new\n", overwrite=True),
         call_reply("rename_file", path="pkg/a.txt", new_path="b.txt"),
         call_reply("rename_file", path="pkg", new_path="src"),
+        call_reply("rename_file", path="other.txt", new_path="pkg/a.txt"),
+        call_reply("rename_file", path="other", new_path="pkg"),
         call_reply("delete_file", path="pkg/a.txt"),
         call_reply("delete_folder", path="pkg", recursive=True),
     ]
@@ -66,10 +69,13 @@ def test_no_tool_for_files_touches_it(tmp_path: Path, target: str, mode: Approva
     with assembled_terminal(tmp_path, read, *calls, text_reply("ok")) as env:
         env.terminal.approval.mode = mode
         noted(env, target, "不要改：量过的")
+        (env.root / "other").mkdir()
+        (env.root / "other.txt").write_text("x\n")
         drive(env.terminal.run_line("go"), lambda _: Reply(yes=True))
         _, *refused = answers(env)
         assert [one.state for one in refused] == ["failed"] * len(calls)
-        assert all("A note protects pkg/a.txt" in one.text for one in refused)
+        is_said = ["A note protects pkg/a.txt" in one.text for one in refused]
+        assert is_said.count(False) == 2  # nothing is moved over anything
         assert (env.root / "pkg/a.txt").read_text() == TEXT
 
 
@@ -150,6 +156,26 @@ BREAKS = {
     "remove": call_reply("run_command", command="rm -r pkg"),
     "replace": call_reply("run_command", command="echo x > new && mv new pkg/a.txt"),
     "git": call_reply("run_command", command="git checkout -q -f -- . && ls"),
+    "stash": call_reply("run_command", command="git -c user.name=a -c user.email=b stash -q"),
+    "replaced folder": call_reply(
+        "run_command",
+        command="mv pkg old && cp -r old pkg && sed -i 's/line 11/other/' pkg/a.txt",
+    ),
+    "link": call_reply(
+        "run_command",
+        command="mv pkg/a.txt b.txt && ln -s ../b.txt pkg/a.txt && sed -i 's/line 11/x/' b.txt",
+    ),
+    "linked folder": call_reply(
+        "run_command", command="mv pkg new && ln -s new pkg && sed -i 's/line 11/x/' new/a.txt"
+    ),
+    "line ends": call_reply("run_command", command="sed -i 's/$/\\r/' pkg/a.txt"),
+    "encoding": call_reply(
+        "run_command", command="iconv -f utf-8 -t utf-16 pkg/a.txt > t && mv t pkg/a.txt"
+    ),
+    "program": call_reply(
+        "run_command",
+        command="perl -pi -e 's/line 11/other/' pkg/a.txt || ed -s pkg/a.txt <<< $'11d\nw'",
+    ),
 }
 
 
@@ -175,14 +201,37 @@ def test_a_run_that_broke_it_is_put_back_where_nobody_says_yes(
         drive(env.terminal.run_line("go"), show)
         assert [one.risk for one in asked] == ([] if mode == "all" else ["protected"])
         assert all("do not touch: measured" in str(one.preview) for one in asked)
-        assert Warned(phrase("All its file changes were undone.")) in events
-        assert (env.root / "pkg/a.txt").read_text() == TEXT
+        what = phrase("It changed something that a note protects.")
+        undone = phrase("All its file changes were undone.")
+        assert Warned(phrase("{what} {undone}", what=what, undone=undone)) in events
+        assert (env.root / "pkg/a.txt").read_bytes() == TEXT.encode()
         (result,) = answers(env)
         assert result.state == "refused"
-        assert "it changed what a note protects" in result.text
+        assert "It changed something that a note protects." in result.text
         (card,) = run_turn(env.terminal, f"/note {target}")
         assert "do not touch" in str(card)
         assert "outdated" not in str(card)
+
+
+def test_what_is_put_back_is_not_said_to_have_changed(tmp_path: Path) -> None:
+    """Also where somebody looked at the notes while the question stood, as the page's tree does."""
+    with assembled_terminal(tmp_path, BREAKS["sed"], text_reply("ok")) as env:
+        noted(env, "pkg/a.txt:10-12")
+        notes = env.terminal.features.find(Annotations)
+        assert notes
+        told: list[str] = []
+
+        def show(event: Event) -> Reply | None:
+            if isinstance(event, Warned):
+                told.append(str(event.what))
+            if not isinstance(event, ApprovalAsked):
+                return None
+            assert notes.broken()
+            return Reply(yes=False)
+
+        drive(env.terminal.run_line("go"), show)
+        assert (env.root / "pkg/a.txt").read_text() == TEXT
+        assert told == ["All its file changes were undone."]
 
 
 def commit_another_version(root: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.events import ApprovalAsked, Event, Reply, Warned
+from core.events import ApprovalAsked, Event, Reply, ToolFinished, Warned
 from core.loop.turn import drive
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.notes.test_protection import TEXT, noted
@@ -125,3 +125,73 @@ def test_what_changed_while_nobody_was_here_is_asked_about(tmp_path: Path) -> No
         other_program(env)
         task(env, Reply(yes=True))
         assert (env.root / "pkg/a.txt").read_text() == TEXT
+
+
+def test_what_a_job_did_between_two_calls_is_put_back_before_the_next_step(
+    tmp_path: Path,
+) -> None:
+    change = "sed -i 's/line 11/other/' pkg/a.txt; touch end; sleep 60"
+    command = f"until [ -e go ]; do sleep 0.05; done; {change}"
+    replies = [
+        call_reply("run_command", id="job", command=command, background=True),
+        call_reply("read_file", id="look", path="pkg/a.txt"),
+        text_reply("done"),
+    ]
+    with assembled_terminal(tmp_path, *replies) as env:
+        noted(env, LINES)
+        asked: list[ApprovalAsked] = []
+
+        def show(event: Event) -> Reply | None:
+            if isinstance(event, ToolFinished) and event.call_id == "job":
+                (env.root / "go").touch()
+                assert wait_until((env.root / "end").exists)
+            if not isinstance(event, ApprovalAsked):
+                return None
+            asked.append(event)
+            return Reply(yes=True)
+
+        drive(env.terminal.run_line("begin"), show)
+        assert [one.name for one in asked] == ["put back"]
+        assert (env.root / "pkg/a.txt").read_text() == TEXT
+
+
+def undo(env: AssembledTerminal) -> None:
+    """Let the person undo a turn which had written what the note came to protect."""
+    (env.root / "pkg/a.txt").write_text(TEXT.replace("line 11", "old line"))
+    env.model.replies[:0] = [
+        call_reply("read_file", id="u0", path="pkg/a.txt"),
+        call_reply("modify_file", id="u1", path="pkg/a.txt", old="old line", new="line 11"),
+        text_reply("ok"),
+    ]
+    run_turn(env.terminal, "change it")
+    run_turn(env.terminal, f"/note {LINES} do not touch: measured")
+    run_turn(env.terminal, "/undo")
+    assert "old line" in (env.root / "pkg/a.txt").read_text()
+
+
+def redo(env: AssembledTerminal) -> None:
+    """Let the person redo a turn whose change the note protects from."""
+    env.model.replies[:0] = [
+        call_reply("read_file", id="u0", path="pkg/a.txt"),
+        call_reply("modify_file", id="u1", path="pkg/a.txt", old="line 11", new="other"),
+        text_reply("ok"),
+    ]
+    run_turn(env.terminal, "change it")
+    run_turn(env.terminal, "/undo")
+    run_turn(env.terminal, f"/note {LINES} do not touch: measured")
+    run_turn(env.terminal, "/redo")
+    assert "other" in (env.root / "pkg/a.txt").read_text()
+
+
+@pytest.mark.parametrize("change", [undo, redo])
+def test_what_an_undo_did_to_it_is_pointed_out_and_put_back_with_one_key(
+    change: Callable[[AssembledTerminal], None], tmp_path: Path
+) -> None:
+    with assembled_terminal(tmp_path, text_reply("one"), text_reply("two")) as env:
+        (env.root / "pkg").mkdir()
+        (env.root / "pkg/a.txt").write_text(TEXT)
+        change(env)
+        (asked,), _ = task(env, Reply(yes=True))
+        assert "do not touch: measured" in str(asked.preview)
+        assert (env.root / "pkg/a.txt").read_text() == TEXT
+        assert task(env, Reply(yes=True))[0] == []

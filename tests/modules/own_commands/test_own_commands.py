@@ -131,6 +131,31 @@ def test_what_a_project_would_run_is_asked_about_once_and_runs_confined(tmp_path
         assert [event.state for event in events if isinstance(event, ToolFinished)] == ["refused"]
 
 
+@pytest.mark.parametrize(
+    "argument",
+    ["$(touch made)", "`touch made`", ";touch made;", "'\n touch made; '", '"; touch made; "',
+     "it's $(touch made)", "'$(touch made)' \\", "-n"],
+)  # fmt: skip
+def test_an_argument_brings_nothing_that_runs(tmp_path: Path, argument: str) -> None:
+    programs = ('echo $1 : "$ARGUMENTS"', "echo ${ARGUMENTS}", 'echo "$(echo "$1")" "$@"')
+    with assembled_terminal(tmp_path, text_reply("ok"), approval_mode="all") as made:
+        write(made.root, ".agents/commands/go.md", "".join(f"!`{one}`" for one in programs))
+        say(made, f"/go {argument}")
+        assert len(said(made)) == 1
+        assert not (made.root / "made").exists()
+        assert argument == "-n" or "touch made" in said(made)[0]
+
+
+def test_the_shell_puts_arguments_in(tmp_path: Path) -> None:
+    text = """<!`printf '%s,' "$1" $2 '$1' "$#"`> <!`printf %s "$ARGUMENTS"`> <!`echo '$9'`>"""
+    with assembled_terminal(tmp_path, *[text_reply("ok")] * 2, approval_mode="all") as made:
+        write(made.root, ".agents/commands/go.md", text)
+        say(made, '/go "a b" c')
+        assert said(made)[-1] == '<a b,c,$1,2,> <"a b" c> <$9>'
+        say(made, "/go")
+        assert said(made)[-1] == "<,$1,0,> <(no output)> <$9>"
+
+
 def test_another_content_is_asked_about_again(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, *[text_reply("ok")] * 3) as made:
         write(made.root, ".agents/commands/go.md", "!`echo one`")

@@ -35,6 +35,7 @@ def test_a_dragged_path_is_found_in_every_spelling(folder: Path) -> None:
         f"file://{plain}",
         "see ./a.png, please",
         "see @a.png",
+        "看看@a.png",
         '@"a.png" it is',
     ):
         assert list(mentioned_files(text, folder)) == [plain], text

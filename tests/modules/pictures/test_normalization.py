@@ -175,7 +175,7 @@ def test_formats_are_told_by_their_content() -> None:
 def test_the_process_that_decodes_can_open_and_run_nothing() -> None:
     tried = """
 import os, socket, sys
-from modules.pictures.confinement import confine
+from utils.system.confinement import confine
 confine()
 for work in (
     lambda: open("/etc/passwd"), lambda: open("new", "w"), lambda: socket.socket(),

@@ -153,6 +153,30 @@ def test_headers_are_those_of_localhost_inside_and_of_the_preview_outside(kind: 
         assert not re.search("x-frame|alt-svc|x-own|evil", "\n".join(head), re.IGNORECASE)
 
 
+@pytest.mark.parametrize(
+    ("header", "sent"),
+    [
+        ("Location: http://localhost:8000?next=1", "Location: ORIGIN?next=1"),
+        ("Location: //127.0.0.1:8000/a", "Location: ORIGIN/a"),
+        ("Location: HTTP://LOCALHOST:8000", "Location: ORIGIN"),
+        ("Location: http://[::1]:8000/#top", "Location: ORIGIN/#top"),
+        ("Refresh: 0; url=http://0.0.0.0:8000/z", "Refresh: 0; url=ORIGIN/z"),
+        ("Refresh: 5", ""),
+        ("Refresh: 1;url=/z", ""),
+        ("Location: http://localhost:80001/a", ""),
+        ("Location: http://localhost/a", ""),
+        ("Location: http://localhost:8000.example.org/a", ""),
+        ("Location: //example.org/http://localhost:8000/", ""),
+    ],
+)
+def test_what_leads_to_the_program_leads_to_the_preview(header: str, sent: str) -> None:
+    answer = f"HTTP/1.1 302 Found\r\n{header}\r\nContent-Length: 0\r\n\r\n".encode()
+    with previewed(lambda connection: connection.sendall(answer)) as made:
+        request = b"GET / HTTP/1.1\r\nHOST\r\nCOOKIE\r\nConnection: close\r\n\r\n"
+        head = read_all(made.raw(request)).decode().split("\r\n")
+        assert (sent.replace("ORIGIN", made.preview.origin) or header) in head
+
+
 BAD_REQUESTS = [
     b"POST / HTTP/1.1\r\nHOST\r\nCOOKIE\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
     b"POST / HTTP/1.1\r\nHOST\r\nCOOKIE\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",

@@ -15,6 +15,7 @@ from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.late_sandbox import LateSandbox
 from modules.sandbox.run.execution import Background
 from modules.sandbox.sandbox import Limits, Program, Result, Sandbox
+from modules.storage.data_folder import DataFolder
 from utils.waiting import Stop
 
 ROOT = Path(__file__).parents[3]
@@ -46,13 +47,15 @@ class SandboxHome:
         allow_limits_only: bool = False,
         own: OwnCode | None = None,
     ) -> Sandbox:
+        project = project or self.project
         return Sandbox(
-            project or self.project,
+            project,
             hidden=[self.data],
             cache_folder=self.data,
             allow_limits_only=allow_limits_only,
             own_code=own,
             home=self.program_home,
+            git_record=DataFolder(self.data, project).git_record,
         )
 
     def python(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:

@@ -707,19 +707,21 @@ class TestTheTier:
         run_to_end(sandbox, Program("bash", "echo x >> moved/.git/config"))
         assert obeyed(sandbox_home.project / "moved/.git") == before
 
-    def test_a_git_that_is_gone_is_told_once_and_the_persons_own_new_one_is_left_alone(
+    def test_a_git_inside_that_is_gone_is_told_once_and_the_persons_own_new_one_is_left_alone(
         self, sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
-        sandbox = sandbox_home.sandbox()
-        (note,) = run_to_end(sandbox, Program("bash", "rm -r .git")).notes
-        assert str(note).startswith("The run replaced or removed .git")
+        inner, sandbox = sandbox_home.project / "inner", sandbox_home.sandbox()
+        subprocess.run(["git", "init", "-q", inner], check=True)
+        sandbox.protect(["inner/.git"])
+        (note,) = run_to_end(sandbox, Program("bash", "rm -r inner/.git")).notes
+        assert str(note).startswith("The run replaced or removed inner/.git")
         assert run_to_end(sandbox, Program("bash", "true")).notes == ()
-        subprocess.run(["git", "init", "-q", sandbox_home.project], check=True)
-        subprocess.run(["git", "config", "user.name", "New"], cwd=sandbox_home.project, check=True)
-        before = obeyed(sandbox_home.project / ".git")
+        subprocess.run(["git", "init", "-q", inner], check=True)
+        subprocess.run(["git", "config", "user.name", "New"], cwd=inner, check=True)
+        before = obeyed(inner / ".git")
         assert run_to_end(sandbox, Program("bash", "true")).notes == ()
-        assert obeyed(sandbox_home.project / ".git") == before
+        assert obeyed(inner / ".git") == before
 
     def test_a_bubblewrap_without_proc_is_tier_b(
         self, sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch

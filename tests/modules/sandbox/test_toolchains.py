@@ -34,6 +34,7 @@ CREDENTIALS = (
     ".sdkman/etc/config",
     ".sdkman/candidates/gradle/8.5/init.d/company.gradle",
     ".sdkman/candidates/gradle/8.5/init.d/company.init.gradle.kts",
+    ".sdkman/candidates/gradle/8.5/init.d/by/team/company.gradle",
     "opt/vendor/etc/apt/auth.conf",
     "opt/vendor/etc/apt/sources.list",
     ".config/pip/pip.conf",
@@ -46,6 +47,15 @@ CREDENTIALS = (
     "go/pkg/mod/cache/private",
     ".config/mise/config.toml",
     ".pyenv/registry.json",
+    ".nvm/.git/config",
+    ".pyenv/plugins/mine/token.txt",
+    ".sdkman/candidates/maven/3.9/conf/settings.xml.bak",
+    ".sdkman/candidates/gradle/8.5/conf/team/deploy.pem~",
+    "miniconda3/envs/science/conda-meta/state",
+    "miniconda3/envs/science/etc/conda/activate.d/env_vars.sh",
+    ".pyenv/versions/3.12.1/envs/work/bin/postactivate",
+    ".pyenv/versions/3.12.1/envs/work/.env.local",
+    "opt/vendor/etc/headers.ini",
 )
 """Files with a canary in a form that its kind of file would have it in."""
 _FORMS = {
@@ -58,6 +68,11 @@ _FORMS = {
     ".xml": "<settings><password>{secret}</password></settings>",
     ".json": '{{"pip_args": "--index-url https://me:{secret}@index.example", "token": "{secret}"}}',
     ".toml": '[registry]\ntoken = "{secret}"\n',
+    ".git/config": '[remote "origin"]\n\turl = https://{secret}@git.example/nvm\n',
+    ".pem~": "-----BEGIN PRIVATE KEY-----\n{secret}\n-----END PRIVATE KEY-----\n",
+    "env_vars.sh": "export AWS_SECRET_ACCESS_KEY={secret}\n",
+    "postactivate": "export API_TOKEN='{secret}'\n",
+    "headers.ini": "extraheader = AUTHORIZATION: basic {secret}\n",
     ".conf": "[global]\nindex-url = https://me:{secret}@index.example/simple\n",
     "deploy": '#!/bin/sh\nexport DEPLOY_TOKEN="{secret}"\n',
     "config": "password={secret}\n",
@@ -414,7 +429,8 @@ def test_without_toolchains_all_is_as_before(sandbox_home: SandboxHome, tier: st
         environment={"PATH": path},
         home=sandbox_home.program_home,
     )
-    command = "env | grep -v -e ^HOME= -e ^TMPDIR= -e ^PWD= | sort"
+    own = "-e ^HOME= -e ^TMPDIR= -e ^PWD= -e ^GIT_CONFIG_SYSTEM="  # folders of each run
+    command = f"env | grep -v {own} | sort"
     assert run(given, command, tier).output == run(plain, command, tier).output
 
 

@@ -42,7 +42,14 @@ def open_copy() -> Iterator[Path]:
     """The code and an empty folder where every user can get at them."""
     base = Path(tempfile.mkdtemp())
     base.chmod(0o755)
-    for name in ("core", "modules/sandbox", "modules/files", "utils", "tests/modules/sandbox"):
+    for name in (
+        "core",
+        "modules/sandbox",
+        "modules/files",
+        "modules/storage",
+        "utils",
+        "tests/modules/sandbox",
+    ):
         shutil.copytree(ROOT / name, base / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("modules", "tests", "tests/modules"):
         (base / name / "__init__.py").touch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pytest
 from config import Settings, load, parse_setting
 from core.cards import TableCard, TextCard
 from modules.settings.feature import SettingsCommand
+from modules.settings.live import LiveSettings
 from modules.settings.meanings import GROUPS
 from tests.simulator import Say, Simulator
+from tests.tavily_double import TavilyDouble
 from tests.utils.llm.quirk_server import (
     Answer,
     QuirkServer,
@@ -32,7 +35,7 @@ def command(folder: Path, toml: str = "", **environment: str) -> SettingsCommand
         (folder / "config.toml").write_text(toml, encoding="utf-8")
     environment |= {"ONEFOLD_DATA_DIR": str(folder)}
     settings = load(environment=environment, dotenv=folder / ".env")
-    return SettingsCommand(settings, parse_setting)
+    return SettingsCommand(LiveSettings(settings), parse_setting)
 
 
 def told(command: SettingsCommand, argument: str = "") -> dict[str, tuple[str, ...]]:
@@ -75,7 +78,7 @@ def test_they_are_listed_with_their_sources(tmp_path: Path) -> None:
     assert rows["models"] == ("a b", str(tmp_path / "config.toml"))
     one = told(command(tmp_path), "step_limit")
     assert one["Value"] == one["Default"] == ("100",)
-    assert "from 0 to 100000" in one["Allowed"][0]
+    assert "from 0 to 100000" in one["Allowed values"][0]
 
 
 @pytest.mark.parametrize(
@@ -246,8 +249,85 @@ def test_folders_and_hosts_are_tested_and_the_rest_has_nothing_to_test(tmp_path:
     settings.kept.keep("network_hosts", "no-such-name.invalid")
     with pytest.raises(UserError, match=r"no-such-name\.invalid"):
         settings.settings("test network_hosts")
+    with pytest.raises(UserError, match="No checks are set"):
+        settings.settings("test checks")
+    settings.kept.keep("checks", "make lint\ncd a && pytest")
+    assert said(settings, "test checks").startswith("Commands that the shell understands: 2.")
+    settings.kept.keep("checks", "echo 'open")
+    with pytest.raises(UserError, match="echo 'open"):
+        settings.settings("test checks")
     with pytest.raises(UserError, match="nothing to test"):
         settings.settings("test retries")
     assert settings.next_words(["test"]) == [
         one.name for one in settings.kept.all() if one.is_testable
     ]
+
+
+def test_the_web_search_is_tested_by_a_real_search(tmp_path: Path) -> None:
+    settings = command(tmp_path)
+    with pytest.raises(UserError, match="Set tavily_api_key first"):
+        settings.settings("test tavily_base_url")
+    with TavilyDouble() as service:
+        settings.kept.keep("tavily_base_url", service.base_url)
+        settings.kept.keep("tavily_api_key", "tvly-mine")
+        assert said(settings, "test tavily_api_key").startswith("The search answered in")
+        assert "tvly-mine" in str(service.requests[0][1])
+        service.fail(401)
+        with pytest.raises(UserError, match="TAVILY_API_KEY"):
+            settings.settings("test tavily_api_key")
+
+
+def test_a_shortcut_is_shown_kept_and_put_back(tmp_path: Path) -> None:
+    settings = command(tmp_path, "[shortcuts.page]\npalette = 'ctrl-shift-p' # mine\n")
+    rows = told(settings, "shortcuts")
+    assert (rows["page.palette"][0], rows["terminal.show_output"][0]) == ("Ctrl+Shift+P", "Ctrl-O")
+    said(settings, "shortcuts terminal.show_output ctrl-g")
+    assert told(settings, "shortcuts terminal.show_output")
+    said(settings, "shortcuts terminal.newline F5, Alt-Enter")
+    assert again(tmp_path).shortcuts == {
+        "page.palette": "Ctrl+Shift+P",
+        "terminal.show_output": "Ctrl-G",
+        "terminal.newline": "F5, Alt-Enter",
+    }
+    said(settings, "shortcuts terminal.show_output default")
+    said(settings, "shortcuts terminal.newline default")
+    assert again(tmp_path).shortcuts == {"page.palette": "Ctrl+Shift+P"}
+    assert "# mine" in (tmp_path / "config.toml").read_text()
+    kept = settings.kept.keep("shortcuts", "page.quote = Alt+X\n\nterminal.stop = Ctrl-T\n")
+    assert kept.kept == "page.quote = Alt+X\nterminal.stop = Ctrl-T"
+    assert again(tmp_path).shortcuts == {"page.quote": "Alt+X", "terminal.stop": "Ctrl-T"}
+    assert list(settings.next_words(["shortcuts"]))[:1] == ["terminal.newline"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "problem"),
+    [
+        ("page.palete Ctrl+Q", "Unknown shortcut page.palete (setting shortcuts). Did you mean"),
+        ("page.palete", "Did you mean page.palette?"),
+        ("page.palette k", "k cannot be the shortcut page.palette. Allowed: a key with Ctrl or"),
+        ("page.palette Ctrl+P", "Ctrl+P is used for both page.palette and page.open_file"),
+        ("page.palette Ctrl+C", "Ctrl+C cannot be the shortcut page.palette"),
+        ("page.palette ctrl+shift+t", "Allowed: a key that neither the browser nor editing"),
+        ("page.send Ctrl+S", "Allowed: Enter, alone or with Ctrl, Alt or Shift."),
+        ("terminal.quit Ctrl-C", "Ctrl-C cannot be the shortcut terminal.quit"),
+        ("terminal.quit Ctrl-X", "Ctrl-X is used for both terminal.quit and terminal.open_editor"),
+        ("terminal.stop F3", "Allowed: Ctrl and a letter"),
+    ],
+)
+def test_a_shortcut_that_cannot_be_is_refused(tmp_path: Path, argument: str, problem: str) -> None:
+    with pytest.raises(UserError, match=re.escape(problem)):
+        command(tmp_path).settings(f"shortcuts {argument}")
+    assert again(tmp_path).shortcuts == {}
+
+
+def test_what_takes_several_values_in_a_line_says_how_they_are_separated() -> None:
+    words = {" ": "separated by spaces", ":": "separated by colons", "\n": "per line"}
+    meanings = {name: str(meaning) for _, settings in GROUPS for name, meaning in settings}
+    separators = {
+        one.name: separator
+        for one in fields(Settings)
+        if (separator := one.metadata.get("separator")) and one.name != "shortcuts"
+    }
+    assert separators
+    for name, separator in separators.items():
+        assert words[separator] in meanings[name], name

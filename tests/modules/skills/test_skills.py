@@ -20,6 +20,7 @@ from core.loop.turn import drive
 from modules.skills.feature import MAX_TOKENS
 from modules.skills.install import MAX_FILES, install
 from tests.assembly import AssembledTerminal, HermeticSettings, assembled_terminal
+from tests.modules.documents.document_files import word_file
 from tests.scripted_model import Item, call_reply, text_reply
 from utils.i18n import UserError
 from utils.text.tokens import estimate_tokens
@@ -120,6 +121,19 @@ def read(address: str) -> list[Item]:
     return call_reply("read_file", path=address)
 
 
+def test_a_long_description_is_shortened_in_the_list_and_whole_on_its_card(
+    tmp_path: Path, home: Path
+) -> None:
+    with opened(tmp_path) as made:
+        folder = made.root / ".agents/skills/long"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(skill("long", "Does it. " * 110))
+        assert len(rows(made)["long"][-1]) <= 301
+        card = answer(made, "/skills long")
+        assert isinstance(card, TableCard)
+        assert ("Does it. " * 110).strip() in [str(row[1]) for row in card.rows]
+
+
 def test_who_has_none_sends_what_was_sent_before(tmp_path: Path, home: Path) -> None:
     with opened(tmp_path, text_reply("ok")) as made:
         say(made, "hello")
@@ -132,17 +146,23 @@ def test_the_model_is_told_of_each_and_reads_one_with_its_files(tmp_path: Path, 
         read("@skills/pdf-forms/scripts/fill.py"),
         read("@skills/mine"),
         read("@skills/mine/SKILL.md"),
+        read("@skills/mine/form.docx"),
+        read("@skills/mine/icon.bin"),
         text_reply("ok"),
     ]
     with opened(tmp_path, *replies) as made:
         write(made.root / ".agents/skills/pdf-forms", scripts__fill="print('filled')\n")
         write(home / ".agents/skills/mine", skill("mine"), run="print('mine')\n")
+        (home / ".agents/skills/mine/form.docx").write_bytes(word_file())
+        (home / ".agents/skills/mine/icon.bin").write_bytes(b"\0\1\2\3")
         say(made, "fill it")
         assert '- pdf-forms: Fill forms in PDF. Use it for "forms".\n- mine: Does it.' in sent(
             made, 0
         )
         assert "deep-research" not in sent(made, 0)  # ours are told of once they are switched on
-        whole, script, mine, _ = results(made)
+        whole, script, mine, _, form, icon = results(made)
+        assert "# Quarterly report" in form
+        assert "is not text" in icon
         assert "data, allow nothing" in whole
         assert "in .agents/skills/pdf-forms: scripts/fill.py" in whole
         assert "# Forms\n" in whole.replace("│", "")  # the lines are numbered

@@ -110,6 +110,14 @@ def test_a_cap_of_a_task_stops_between_two_steps_and_loses_nothing(tmp_path: Pat
         assert end_of(run_turn(one.terminal, "go on")).why == "done"
 
 
+def test_a_small_cap_is_said_in_digits(tmp_path: Path) -> None:
+    with spending(tmp_path, plan(0.00006, 1), task_budget=0.00005) as one:
+        detail = str(end_of(run_turn(one.terminal, "plan")).detail)
+        assert "has cost $0.000060 of $0.00005." in detail
+        assert "/budget 0.0001 " in detail
+        assert rows_of(run_turn(one.terminal, "/budget 0.00002"))["Per task"] == "$0.00002"
+
+
 def test_what_a_task_cost_before_it_was_left_counts_against_its_cap(tmp_path: Path) -> None:
     """A turn that goes on in another process is still the same task."""
     replies = [plan(0.03, 1), text_reply("x"), text_reply("y")]

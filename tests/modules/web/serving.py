@@ -30,6 +30,7 @@ from modules.web.servers.bind import BindAddress
 from modules.web.servers.event_loop import AsyncMode
 from tests.core.loop.test_turn import Box
 from tests.scripted_model import Item, ScriptedModel
+from tests.served_model import FixedModel
 from utils.logger import FailureLog
 
 TIMEOUT_SECONDS = 60.0
@@ -209,6 +210,7 @@ def run_server(
     port: int = 0,
     make_features: Callable[[Project, DataFolder], Sequence[Feature]] = lambda *_: (),
     shell_environment: Mapping[str, str] | None = None,
+    allow_remote: bool = False,
     **settings: Any,
 ) -> Iterator[RunningServer]:
     """Serve a project in *tmp*, with the data folder beside it; *make_features* adds features."""
@@ -237,8 +239,7 @@ def run_server(
         open_terminal=open_terminal,
         version="0",
         language="en",
-        model="scripted",
-        is_practice=False,
+        model=FixedModel(),
         log=FailureLog(data.log),
         shell_environment=shell_environment,
     )
@@ -248,7 +249,8 @@ def run_server(
 
     def run() -> None:
         try:
-            servers.append(WebServer(BindAddress(port=port, async_mode=mode), config))
+            address = BindAddress(port=port, async_mode=mode, allow_remote=allow_remote)
+            servers.append(WebServer(address, config))
             ready.set()
             servers[0].run()
         except BaseException as error:  # told by the assertion below

@@ -86,6 +86,8 @@ def test_every_route_on_a_session_knows_no_other(served: RunningServer) -> None:
             "fork": {"turn": 1},
             "messages": {"text": "x"},
             "stop": {},
+            "work/stop": {"what": "x"},
+            "work/answer": {"what": "x", "key": "x", "yes": True},
             "command": {"line": "/help"},
         },
         **{"confirm": {"call_id": "x", "yes": True}, "queue": {"op": "drop", "item": "x"}},
@@ -96,11 +98,13 @@ def test_every_route_on_a_session_knows_no_other(served: RunningServer) -> None:
         **{"git/commit": {"message": "x"}, "git/switch": {"branch": "x"}},
     }
     queries = {
-        **{"file": "?path=a&seen=1", "pictures": "?name=a", "previews": "?job=1&port=8000"},
+        **{"file": "?path=a&seen=1", "previews": "?job=1&port=8000"},
+        **dict.fromkeys(("pictures", "skills"), "?name=a"),
+        "work/question": "?what=x",
         **{"completions": "?line=/tools", "git/diff": "?path=a", "git/commit": "?commit=0123456"},
     }
     for method, path, _ in described(served):
-        if "{id}" in path:
+        if "/sessions/{id}" in path:  # others have ids of another kind
             _, _, name = path.rpartition("{id}/")[2].rpartition("changes/")
             body = bodies.get(name, {"title": "x"}) if method != "GET" else None
             where = path.replace("{id}", "none") + queries.get(name, "")

@@ -29,8 +29,10 @@ BREAKS = 4
 PORTION = 600
 """Deltas between two breaks of the connection."""
 PARTS = 150
-PART = 60_000
+PART = 6_000
 """Characters of a large delta."""
+SOCKET_BYTES = 4_096
+"""Size of the buffers on the way to a client that does not read."""
 
 
 def many(at_end: Callable[[Stop], None]) -> list[Item]:
@@ -121,7 +123,7 @@ def test_three_thousand_events_survive_a_connection_that_breaks(
 def test_a_client_that_does_not_read_is_dropped(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("modules.web.socketio.handlers.MAX_LAG", 20)
+    monkeypatch.setattr("modules.web.socketio.handlers.MAX_LAG", 40)
     monkeypatch.setattr(core.conversation.deltas, "FRAME_SECONDS", 0.0)
     has_come = threading.Semaphore(9)
     reply: list[Any] = []
@@ -131,12 +133,14 @@ def test_a_client_that_does_not_read_is_dropped(
     with serve([*reply, done]) as served, served.page() as page, ExitStack() as stack:
         session = served.new_session()
         page.attach(session)
+        listening = served.server._listen_socket
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BYTES)
         lazy = stack.enter_context(
             closing(
                 websocket.create_connection(
                     f"ws://{served.host}/socket.io/?EIO=4&transport=websocket",
                     header=served.token,
-                    sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)],
+                    sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BYTES)],
                 )
             )
         )

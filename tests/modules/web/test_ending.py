@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import http.client
 import re
+import resource
 import socket
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
@@ -143,6 +145,16 @@ def test_more_connections_than_can_be_served_wait(
             assert waiting.recv(100).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.fixture
+def many_descriptors() -> Iterator[None]:
+    """Let this process have as many as the system allows it: both ends of all sockets are in it."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.usefixtures("many_descriptors")
 def test_strangers_who_send_half_a_request_keep_nobody_out(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,3 +304,11 @@ def test_a_refused_body_is_not_waited_for(served: RunningServer) -> None:
         for _ in range(8_999):
             client.sendall(b"x" * 1_000)
         assert ends(client)
+
+
+def test_a_server_that_has_ended_is_freed(serve: Serve) -> None:
+    with serve() as served:
+        served.new_session()
+        server = weakref.ref(served.server)
+    del served
+    assert wait_until(lambda: gc.collect() >= 0 and server() is None, TIMEOUT_SECONDS)

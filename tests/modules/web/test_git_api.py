@@ -12,6 +12,7 @@ from tests.assembly import HermeticSettings
 from tests.modules.git.person.repositories import commit_file, make_repository, run_git
 from tests.modules.web.serving import TIMEOUT_SECONDS, Answer, RunningServer
 from tests.scripted_model import ScriptedModel, text_reply
+from tests.served_model import FixedModel
 from tests.web_assembly import assembled_server
 from utils.waiting import Stop
 
@@ -24,7 +25,7 @@ def served(tmp_path: Path) -> Iterator[RunningServer]:
     commit_file(root, "a.txt", "one\n", "Begin")
     model = ScriptedModel()
     server, config = assembled_server(
-        tmp_path, lambda: model, SETTINGS, version="0", language="", model="scripted"
+        tmp_path, lambda: model, SETTINGS, version="0", language="", model=FixedModel()
     )
     thread = threading.Thread(target=server.run, name="server")
     thread.start()

@@ -19,14 +19,20 @@ ROOT = Path(__file__).parents[3]
 OWNER = """
 import sys
 from pathlib import Path
-from core.conversation.messages import Assistant, User
+from core.conversation.history import INTERRUPTED
+from core.conversation.messages import Assistant, StateRecord, User
 from modules.sessions.store import Sessions
 store, session = Sessions(Path(sys.argv[1])), sys.argv[2]
 store.claim(session)
 print("has it", flush=True)
 for line in sys.stdin:
-    store.append(session, 2, User(line.strip()))
-    store.append(session, 2, Assistant("over there"))
+    line = line.strip()
+    if line == "resumed":
+        store.append(session, 2, StateRecord(INTERRUPTED, True))
+    else:
+        store.append(session, 2, User(line))
+    if line == "more":
+        store.append(session, 2, Assistant("over there"))
     print("said", flush=True)
 """
 
@@ -94,3 +100,17 @@ def test_it_is_read_along_and_taken_over_when_it_is_free(serve: Serve) -> None:
         texts = [r.text for _, r in store.load(session) if isinstance(r, User)]
         store.close()
         assert texts == ["hi", "more", "mine"]
+
+
+def test_it_works_over_there_until_its_turn_is_over_or_was_cut_short(serve: Serve) -> None:
+    with serve() as served, served.page() as page:
+        session, path = begun(served)
+        with run_elsewhere(path, session) as go_on:
+            for line, ends in (
+                ("do it", ["done"]),
+                ("resumed", ["done", "interrupted"]),
+                ("more", ["done", "interrupted", "done"]),
+            ):
+                go_on(line)
+                events = page.attach(session)["events"]
+                assert [e["why"] for e in events if e["type"] == "TurnFinished"] == ends

@@ -73,7 +73,9 @@ def test_a_server_for_other_machines_shows_none_and_says_why(serve: Serve) -> No
     with serve(make_features=make_features) as served:
         remote = BindAddress(host="0.0.0.0", port=0, allow_remote=True)  # noqa: S104 - not bound
         assert served.server._make_gateway(remote) is None
-        served.server._previews = None  # as it would be there
+        gateway, served.server._previews = served.server._previews, None  # as it would be there
+        assert gateway
+        gateway.close()
         session = served.new_session()
         begin_job(served, session)
         wanted = {"job": 1, "port": 8000}

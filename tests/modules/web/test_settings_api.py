@@ -8,6 +8,7 @@ from pathlib import Path
 
 from config import load, parse_setting
 from modules.settings.feature import SettingsCommand
+from modules.settings.live import LiveSettings
 from tests.modules.web.serving import RunningServer
 
 Serve = Callable[..., AbstractContextManager[RunningServer]]
@@ -18,7 +19,8 @@ def test_they_are_shown_and_kept(serve: Serve, tmp_path: Path) -> None:
     dotenv = tmp_path / ".env"
 
     def features(*_: object) -> list[SettingsCommand]:
-        return [SettingsCommand(load(environment=environment, dotenv=dotenv), parse_setting)]
+        live = LiveSettings(load(environment=environment, dotenv=dotenv))
+        return [SettingsCommand(live, parse_setting)]
 
     def keep(served: RunningServer, name: str, value: object) -> dict[str, object]:
         answer = served.ask("PATCH", "/api/settings", {"name": name, "value": value})

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from core.cards import OriginsCard, TextCard
 from core.events import CommandAnswered
-from modules.cli.render.card_renderer import CardRenderer
-from modules.cli.render.plain_cards import card_text
+from modules.cli.render.cards.card_renderer import CardRenderer
+from modules.cli.render.cards.plain_cards import card_text
 from modules.translator import Translator
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.scripted_model import call_reply, run_turn, text_reply
@@ -122,6 +122,7 @@ def test_a_file_tells_all_its_origins_and_a_range_those_of_its_lines(tmp_path: P
         ("/why", "Usage: /why"),
         ("/why nowhere.py:3", "There is no file nowhere.py"),
         ("/why app.py:7", "app.py has 6 lines"),
+        ("/why short.py:2", "short.py has 1 line."),
         ("/why app.py:4-2", "Lines count from 1"),
         ("/why app.py:0", "Lines count from 1"),
         ("/why pixel.png:1", "pixel.png is not text"),
@@ -132,6 +133,7 @@ def test_a_file_tells_all_its_origins_and_a_range_those_of_its_lines(tmp_path: P
 def test_what_cannot_be_told_is_said(line: str, said: str, tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as env:
         (env.root / "gone.py").write_text("x\n")
+        (env.root / "short.py").write_text("x\n")
         (env.root / "pixel.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0")
         mended(env)
         (env.root / "gone.py").unlink()

@@ -13,12 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from utils.llm.completion import SIGNED, Wire
+from utils.llm.completion import DIRECT_CALL, SIGNED, Wire
 
 Block = dict[str, Any]
 _SYSTEM_NOTE = "[Note from the system]\n"
 _MISSING_START_NOTE = "[The conversation before this is left out.]"
 _CONTINUE_NOTE = "[Go on.]"
+_DIRECT_END_NOTE = "(done)"
+"""Reply that ends calls which no model made: a task after them begins anew, and may think."""
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _DATA_URL = re.compile(r"data:(image/[a-z]+);base64,(.+)", re.DOTALL)
 _THINKING_TYPES = ("thinking", "redacted_thinking")
@@ -62,14 +64,23 @@ def to_conversation(messages: Sequence[Wire], model: str, *, signed_from: int = 
                 note = f"{_SYSTEM_NOTE}{message['content']}"
                 _append(result.messages, "user", [{"type": "text", "text": note}])
             case _:
-                if not _ends_with_results(
-                    result.messages
-                ):  # else the task before was stopped, and goes on
-                    result.has_thought = None
-                _append(result.messages, "user", list(_content_blocks(message["content"])))
+                blocks = list(_content_blocks(message["content"]))
+                _add_user_message(result, blocks, ends_direct=calls.is_direct)
     if not result.messages or result.messages[-1]["role"] == "assistant":
         _append(result.messages, "user", [{"type": "text", "text": _CONTINUE_NOTE}])
     return result
+
+
+def _add_user_message(result: Conversation, blocks: list[Block], *, ends_direct: bool) -> None:
+    """Add a message of the user's, with which a task begins, unless one was stopped and goes on.
+
+    *ends_direct* says that the calls before it, if any end there, were no model's.
+    """
+    if blocks and ends_direct and _ends_with_results(result.messages):
+        _append(result.messages, "assistant", [{"type": "text", "text": _DIRECT_END_NOTE}])
+    if not _ends_with_results(result.messages):
+        result.has_thought = None
+    _append(result.messages, "user", blocks)
 
 
 def _append(messages: list[Wire], role: str, blocks: list[Block]) -> None:
@@ -166,9 +177,12 @@ class _CallIds:
     def __init__(self) -> None:
         self._id_by_call: dict[str, str] = {}
         self._used_ids: set[str] = set()
+        self.is_direct = False
+        """Whether the newest call was no model's."""
 
     def assign(self, call_id: str) -> str:
         """Return the id of a new call that is *call_id* in the history."""
+        self.is_direct = call_id.startswith(DIRECT_CALL)
         new_id = call_id if _ID.fullmatch(call_id) else _hashed(call_id)
         number = 1
         while new_id in self._used_ids:

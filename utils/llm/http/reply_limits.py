@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from utils.frozen import frozen
 
 LimitKind = Literal["size", "seconds", "progress"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplyLimits:
     """Far beyond what a model makes of the largest `max_tokens`, at the pace of a slow computer.
 

@@ -10,7 +10,7 @@ from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.api import Sdk, TokenCounts
 from utils.llm.completion import Usage
 from utils.llm.openai_api.request import RequestWriter
-from utils.llm.profiles.server_profile import CacheFigures, ServerProfile
+from utils.llm.profiles.server_profile import USUAL_PROFILE, CacheFigures, ServerProfile
 
 if TYPE_CHECKING:
     from utils.llm.openai_api.stream_parser import StreamParser
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _SMALL_WINDOW = 65_536
 """Tokens; a model with a window known to be no larger may be one that repeats itself for ever."""
-_USUAL = ServerProfile()
-"""One for all: it is asked for several times a step."""
 
 
 class ChatCompletions:
@@ -100,7 +98,7 @@ class ChatCompletions:
         return {name: None for name in map(_model_name, rows) if name}
 
     def usual(self, model: str) -> ServerProfile:  # noqa: ARG002 - nothing is known
-        return _USUAL
+        return USUAL_PROFILE
 
 
 def _cache_figures(usage: Mapping[str, Any], known: CacheFigures) -> CacheFigures:

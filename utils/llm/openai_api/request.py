@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from utils.frozen import frozen
 from utils.llm.completion import Wire
 from utils.llm.openai_api.wire_messages import arrange_messages, serialize_message
 from utils.llm.profiles.refusals import Refusal, adapted_profile
@@ -36,7 +36,7 @@ class RequestBody(bytes):
         return len(self) - self.picture_bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _SerializedMessages:
     """The *messages* that were serialized last, as they were arranged for *profile*."""
 
@@ -47,7 +47,8 @@ class _SerializedMessages:
     picture_tokens: int = 0
 
 
-class _Head(NamedTuple):
+@frozen
+class _Head:
     """What stands before the messages: it is the same at every step, as a rule."""
 
     profile: ServerProfile

@@ -13,5 +13,5 @@
 
 EXPORTS = {
     "refusals": ["Refusal", "adapted_profile", "error_strings"],
-    "server_profile": ["CacheFigures", "CallContent", "ServerProfile"],
+    "server_profile": ["CacheFigures", "CallContent", "ServerProfile", "USUAL_PROFILE"],
 }

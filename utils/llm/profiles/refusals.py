@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
+from utils.frozen import frozen
 from utils.i18n import Phrase, phrase
 from utils.llm.profiles.server_profile import MINIMAL_PROFILE, CallContent, ServerProfile
 from utils.text.strict_json import read_json
@@ -18,21 +19,20 @@ _MIN_REPLY_TOKENS = 256
 _MAX_TEXT_LENGTH = 8192
 """Characters of a refusal that are read; some servers send the whole request back."""
 _MAX_DIGITS = 12
-_ALLOWED_LIST = re.compile(
-    r"[,;.]? ?(expected one of|(allowed|supported|valid|permitted|known) (fields|parameters|keys"
-    r"|properties|arguments|names)\b).*",
-    re.IGNORECASE | re.DOTALL,
+_ALLOWED_LIST = (
+    r"(?is)[,;.]? ?(expected one of|(allowed|supported|valid|permitted|known) "
+    r"(fields|parameters|keys|properties|arguments|names)\b).*"
 )
 """List of what a server takes, named behind what it does not."""
-_PARAMETER = re.compile(
+_PARAMETER = (
     r"\b(stream_options|max_tokens|max_completion_tokens|tool_choice|reasoning_effort"
     r"|reasoning_content)\b|\bparameters?\W{1,3}thinking\b"
 )
 """Parameters of ours, by names that are no words of any language."""
-_TEMPLATE_WORDS = re.compile(r"template|jinja|raise_exception|TemplateError", re.IGNORECASE)
+_TEMPLATE_WORDS = r"(?i)template|jinja|raise_exception|TemplateError"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """A request refused: the HTTP *status* and what the body says, field names included."""
 
@@ -46,20 +46,22 @@ class Refusal:
             text = error_strings(read_json(body))
         except ValueError:
             text = body
-        return cls(status, _ALLOWED_LIST.sub("", text[:_MAX_TEXT_LENGTH]))
+        return cls(status, re.sub(_ALLOWED_LIST, "", text[:_MAX_TEXT_LENGTH]))
 
     @property
     def is_adaptable(self) -> bool:
         """Whether another shape of the same request may help, by what it says."""
         if self.status in (403, 404, 413):  # usually of something else than the request's shape
-            return "support tool" in self.text or _PARAMETER.search(self.text) is not None
+            return "support tool" in self.text or re.search(_PARAMETER, self.text) is not None
         return self.status in (400, 422) or (
             self.status in (406, 415, 500, 501) and self._names_quirk
         )
 
     @property
     def _names_quirk(self) -> bool:
-        return bool(_TEMPLATE_WORDS.search(self.text)) or any(h.matches(self.text) for h in _QUIRKS)
+        return bool(re.search(_TEMPLATE_WORDS, self.text)) or any(
+            h.matches(self.text) for h in _QUIRKS
+        )
 
 
 def error_strings(value: Any) -> str:
@@ -82,7 +84,7 @@ def error_strings(value: Any) -> str:
     return " ".join(words)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Quirk:
     """One quirk of servers: the pattern of its refusals, and the profile without it.
 
@@ -404,11 +406,10 @@ def adapted_profile(
     return plain if plain != profile else None
 
 
-_PICTURE_WORDS = re.compile(
-    r"image|picture|vision|multi-?modal|mmproj"
+_PICTURE_WORDS = (
+    r"(?is)image|picture|vision|multi-?modal|mmproj"
     r"|content.{0,80}((be|valid|expected|not) (a )?(string|str)\b|string_type)"
-    r"|(expected|invalid type|must be).{0,40}(a |valid )?string",
-    re.IGNORECASE | re.DOTALL,
+    r"|(expected|invalid type|must be).{0,40}(a |valid )?string"
 )
 """Words of servers that take no pictures: vLLM, llama.cpp, Ollama, OpenRouter, DeepSeek, …"""
 
@@ -418,8 +419,8 @@ def without_pictures(profile: ServerProfile, refusal: Refusal) -> ServerProfile 
 
     A size that is complained about says nothing of the model.
     """
-    is_about_pictures = refusal.status in (400, 404, 415, 422, 500, 501) and _PICTURE_WORDS.search(
-        refusal.text
+    is_about_pictures = refusal.status in (400, 404, 415, 422, 500, 501) and re.search(
+        _PICTURE_WORDS, refusal.text
     )
     if not profile.pictures or not is_about_pictures:
         return None

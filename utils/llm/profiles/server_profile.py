@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, Literal, Protocol, get_args, get_type_hints
+
+from utils.frozen import frozen
 
 CacheFigures = Literal[
     "prompt_cache_hit_tokens",
@@ -21,7 +23,7 @@ Signatures = Literal["none", "sent", "refused"]
 ProtocolName = Literal["native", "vcp"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ServerProfile:
     """The shape of the requests that a server takes; the defaults are DeepSeek's own API.
 
@@ -146,6 +148,8 @@ def _said(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
+USUAL_PROFILE = ServerProfile()
+"""One for every model of DeepSeek's API: it is asked for several times a step."""
 MINIMAL_PROFILE = ServerProfile(
     thinking=False,
     reasoning_effort=False,

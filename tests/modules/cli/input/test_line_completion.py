@@ -43,6 +43,7 @@ def complete(text: str, files: list[str] | Exception = FILES) -> list[str]:
         ('see @"报告 f', ['see @"src/报告 final.md"']),
         ("@rdme", ["@README.md"]),
         ("me@example", []),
+        ("看看@main", ["看看@src/main.py", "看看@docs/domain.md"]),
         ("plain words", []),
     ],
 )

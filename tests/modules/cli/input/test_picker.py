@@ -1,5 +1,6 @@
 """Lists to choose from at the prompt, in a real terminal."""
 
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -69,7 +70,7 @@ def test_esc_leaves_everything_as_it_was(terminal: Terminal, tmp_path: Path) -> 
         screen = terminal.wait_for(lambda now: "Esc closes" not in now)
         assert "Resumed" not in screen
     terminal.press("/approve next", "Enter")
-    screen = terminal.wait_for_text("Approval mode: ask.")
+    screen = terminal.wait_for_text("Approval mode: plan.")
     assert "Resumed" not in screen
 
 
@@ -124,3 +125,25 @@ def test_without_a_terminal_the_list_is_printed(tmp_path: Path) -> None:
         shown: list[object] = []
         drive(opened.terminal.run_line("/resume"), lambda event: shown.append(event))
         assert "paint the door" in repr(shown)
+
+
+def test_a_theme_is_tried_on_and_taken_or_left(terminal: Terminal, tmp_path: Path) -> None:
+    def colors() -> set[str]:
+        return set(re.findall(r"38;[25];[\d;]+", terminal.tmux("capture-pane", "-p", "-e")))
+
+    start(terminal, tmp_path)
+    terminal.press("/theme", "Enter")
+    terminal.wait_for_text("Esc closes")
+    assert colors() == set()
+    terminal.press("Down")
+    terminal.wait_for_text("› light")
+    terminal.wait_for(lambda _: colors())
+    terminal.press("Escape")
+    terminal.wait_for(lambda now: "Esc closes" not in now)
+    terminal.wait_for(lambda _: not colors())
+    terminal.press("/theme", "Enter")
+    terminal.wait_for_text("Esc closes")
+    terminal.press("dark", "Enter")
+    terminal.wait_for_text("theme = dark")
+    terminal.wait_for(lambda _: colors())
+    assert 'theme = "dark"' in (tmp_path / "data" / "config.toml").read_text("utf-8")

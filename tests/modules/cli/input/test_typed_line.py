@@ -8,6 +8,7 @@ import pytest
 
 from modules.cli.input import typed_line
 from modules.cli.input.keyboard import as_paste
+from modules.cli.input.typed_keys import TypedKeys
 from modules.cli.input.typed_line import TypedLine
 
 
@@ -88,10 +89,40 @@ def test_an_escape_is_one_when_nothing_follows_it(
     monkeypatch.setattr(typed_line, "ESCAPE_ALONE_SECONDS", math.inf)
     for piece in typed:
         line.feed(piece, came_at_once=True)
-        assert not line.take_escape()  # more may follow
+        assert not line.take_stop()  # more may follow
     monkeypatch.setattr(typed_line, "ESCAPE_ALONE_SECONDS", 0.0)
-    assert line.take_escape() is is_escape
-    assert not line.take_escape()
+    assert line.take_stop() is is_escape
+    assert not line.take_stop()
+
+
+@pytest.mark.parametrize(
+    ("typed", "draft", "chord"),
+    [
+        (b"ab\x18", "ab", "\x18"),
+        (b"ab\x18\x05", "ab", "\x18\x05"),
+        (b"ab\x18u", "ab", "\x18u"),  # which was put into the line
+        (b"ab\x18ucd", "abcd", ""),
+        (b"ab\x18\rcd", "cd", ""),
+        (b"ab\x18\x1b[200~cd\x1b[201~", "abcd", ""),
+    ],
+)
+@pytest.mark.parametrize("is_by_key", [False, True])
+def test_ctrl_x_and_its_second_key_are_kept_for_the_prompt(
+    typed: bytes, draft: str, chord: str, is_by_key: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(typed_line, "CHORD_SECONDS", math.inf)
+    line = TypedLine()
+    for piece in (bytes([byte]) for byte in typed) if is_by_key else (typed,):
+        line.feed(piece, came_at_once=False)
+    assert (line.draft, line.take_chord(), line.take_chord()) == (draft, chord, "")
+
+
+def test_a_ctrl_x_of_long_ago_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typed_line, "CHORD_SECONDS", 0.0)
+    line = TypedLine()
+    line.feed(b"\x18", came_at_once=False)
+    line.feed(b"u", came_at_once=False)
+    assert (line.draft, line.take_chord()) == ("u", "")
 
 
 def test_an_escape_that_was_for_another_turn_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,6 +130,16 @@ def test_an_escape_that_was_for_another_turn_is_forgotten(monkeypatch: pytest.Mo
     line.feed(b"dra\x1b", came_at_once=True)
     line.forget_escape()
     monkeypatch.setattr(typed_line, "ESCAPE_ALONE_SECONDS", 0.0)
-    assert not line.take_escape()
+    assert not line.take_stop()
     line.feed(b"ft", came_at_once=True)
     assert line.draft == "draft"
+
+
+def test_the_keys_that_count_at_any_time_are_those_of_the_settings() -> None:
+    line = TypedLine(lambda: TypedKeys(show_output="\x07", stop="\x14"))
+    line.feed(b"ab\x0f", came_at_once=False)
+    assert (line.take_show_all(), line.take_stop(), line.draft) == (False, False, "ab")
+    line.feed(b"\x07", came_at_once=False)
+    line.feed(b"\x14", came_at_once=False)
+    assert (line.take_show_all(), line.take_stop(), line.draft) == (True, True, "ab")
+    assert (line.take_show_all(), line.take_stop()) == (False, False)

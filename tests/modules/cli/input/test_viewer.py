@@ -72,7 +72,7 @@ def test_a_long_diff_is_scrolled_and_searched_and_leaves_no_trace(
     terminal.wait_for(lambda now: PROMPT in now and FOOT not in now)
     assert "line" not in terminal.screen(history=True).rpartition("› /diff\n")[2]
     terminal.press("/approve next", "Enter")
-    terminal.wait_for_text("Approval mode: ask.")
+    terminal.wait_for_text("Approval mode: plan.")
 
 
 def test_a_short_diff_of_several_files_is_printed_with_its_hunks(
@@ -83,3 +83,39 @@ def test_a_short_diff_of_several_files_is_printed_with_its_hunks(
     screen = terminal.wait_for(lambda now: "2 + 第 2 行" in now.partition("/diff")[2])
     assert "2 + line = 2" in screen.rpartition("› /diff")[2]
     assert FOOT not in screen
+
+
+def test_all_lines_of_the_files_are_shown_at_the_place_one_is_at(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "project").mkdir()
+    lines = [f"line {n}" for n in range(1, 201)]
+    (tmp_path / "project" / "long.txt").write_text("\n".join([*lines, ""]))
+    edits = [
+        call_reply(
+            "modify_file",
+            id=f"c{n}",
+            path="long.txt",
+            operation="replace",
+            old=f"line {n}\n",
+            new=f"row {n}\n" * 20,
+        )
+        for n in (30, 170)
+    ]
+    read = call_reply("read_file", id="r", path="long.txt")
+    with assembled_terminal(tmp_path, read, *edits, text_reply("Done.")) as opened:
+        drive(opened.terminal.run_line("edit it"), lambda _: None)
+    show_diff(terminal, tmp_path)
+    terminal.wait_for_text(FOOT)
+    terminal.press("Tab", "Tab")
+    terminal.wait_for(lambda now: now.startswith("  ⋮\n186   line 167\n"))
+    terminal.press("C-o")
+    terminal.wait_for(lambda now: now.startswith("186   line 167\n"))
+    terminal.press("Up")
+    terminal.wait_for(lambda now: now.startswith("185   line 166\n"))
+    terminal.press("Tab")
+    terminal.wait_for(lambda now: now.startswith("170 − line 170\n"))
+    terminal.press("Home", "Down", "Down", "C-o")
+    terminal.wait_for(lambda now: now.startswith(" 27   line 27\n"))
+    terminal.press("q")
+    terminal.wait_for(lambda now: PROMPT in now and FOOT not in now)

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.cards import DiffCard, RunCard, TreeCard, TreeEntry
+from core.cards import DiffCard, RunCard, TextCard, TreeCard, TreeEntry
 from core.events import ApprovalAsked, Reply, ToolStarted
 from modules.cli.input.approval_input import choices
+from modules.translator import Translator
 from tests.modules.cli.screens import ScriptedAsker, make_screen
 from utils.i18n import phrase
 
@@ -56,6 +57,20 @@ def test_a_command_is_edited_before_it_runs() -> None:
     assert person.edited == ["rm x", "rm x"]
     assert text.count("y yes") == 2  # back at the question after nothing was changed
     assert "Allowed with your changes" in text
+
+
+def test_what_a_helper_wants_to_do_is_shown_and_edited_not_the_call_that_it_is() -> None:
+    screen, out = make_screen(
+        terminal=True, person=(person := ScriptedAsker(["e"], texts=["rm y"]))
+    )
+    card = RunCard("bash", "rm x", "", None, "", 0.0, "")
+    event = ApprovalAsked("d", "run_command", "run", phrase("w"), "", card, True)
+    asked = replace(event, parent="d", arguments={"command": "rm x"})
+    with screen.turn():
+        screen.show(ToolStarted("d", "delegate", {"task": "clean"}))
+        assert screen.show(asked) == Reply(True, arguments={"command": "rm y"})
+    assert person.edited == ["rm x"]
+    assert "Run rm x" in re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
 
 
 def test_the_pattern_of_an_always_is_edited() -> None:
@@ -134,3 +149,17 @@ def test_what_is_asked_for_is_shown_to_the_letter_and_all_of_it_on_a_key() -> No
     assert "the end" in text
     _, text = ask(ScriptedAsker(["\x0f", "n"]), code)
     assert "line 50" in text
+
+
+@pytest.mark.parametrize(("typed", "said"), [("保留", "Keep"), ("再想想", "再想想")])
+def test_a_choice_may_be_typed_as_it_is_shown(typed: str, said: str) -> None:
+    chinese = Translator("zh", {"Keep": "保留", "Discard": "丢弃"})
+    person = ScriptedAsker([typed[0]], texts=[typed[1:]])
+    screen, _ = make_screen(terminal=True, person=person, translator=chinese)
+    choices = phrase("Keep"), phrase("Discard")
+    event = ApprovalAsked(
+        "c", "save_skill", "question", phrase("?"), "", TextCard("", ""), choices=choices
+    )
+    with screen.turn():
+        screen.show(ToolStarted("c", "save_skill", {"name": "a"}))
+        assert screen.show(event) == Reply(True, text=said)

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from core.cards import Card, DiffCard, RunCard, TextCard
-from core.events import Event, Retrying, ThinkingDelta, ThinkingFinished, ToolFinished, ToolStarted
+from core.events import (
+    Event,
+    HelperEvent,
+    Retrying,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingFinished,
+    ToolFinished,
+    ToolStarted,
+)
 from tests.modules.cli.screens import ScriptedAsker, make_screen
 from utils.i18n import phrase
 
@@ -58,3 +68,21 @@ def test_what_was_thought_for_a_reply_that_is_asked_for_again_is_gone() -> None:
 
 def test_nothing_is_shown_where_nothing_was_cut() -> None:
     assert shown_by_the_key(*SHORT) == [""]
+
+
+def test_the_steps_of_a_helper_are_one_line_while_it_works_and_shown_by_the_key() -> None:
+    started, finished = call("read_file", TextCard(phrase("Read"), "2 lines"), path="a.py")
+    steps = (StepStarted(1, thinks=False), started, finished, TextDelta("It is there."))
+    task = call("delegate", TextCard(phrase("Helper"), "It is there."), task="look")
+    events: list[Event] = [task[0], *(HelperEvent("delegate", step) for step in steps), task[1]]
+    screen, out = make_screen(terminal=True, person=ScriptedAsker([]))
+    with screen.turn():
+        for event in events[:3]:
+            screen.show(event)
+        live = str(screen._live_region.calls["delegate"].helper)
+        for event in events[3:]:
+            screen.show(event)
+    assert live == "step 1 · Read a.py"
+    said = len(out.getvalue())
+    screen.show_all()
+    assert "a.py" in out.getvalue()[said:]

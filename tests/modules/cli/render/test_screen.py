@@ -43,7 +43,7 @@ from core.events import (
     Waiting,
     Warned,
 )
-from modules.cli.render.card_renderer import CardRenderer
+from modules.cli.render.cards.card_renderer import CardRenderer
 from modules.cli.render.live_region import LiveRegion
 from modules.cli.render.screen import CliScreen
 from modules.translator import Translator
@@ -192,6 +192,7 @@ def test_an_end_before_the_end_says_why() -> None:
         ),
         (TextCard(phrase("Read {path}", path="a.py"), "5 lines"), "✓ x a.py · 5 lines · 0.5 s"),
         (TextCard(phrase("Deleted {path}", path="a.py")), "✓ x a.py · 0.5 s"),
+        (TextCard("T", "one\ntwo"), "✓ x a.py · 0.5 s\n  one\n  two"),
         (TextCard("T", "w" * 51), f"✓ x a.py · 0.5 s\n  {'w' * 51}"),
         (
             TreeCard("", (TreeEntry("src", 1, None), TreeEntry("src/a", 2, 1200, "a note")), 2),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import pytest
 
@@ -258,6 +259,39 @@ def test_what_is_in_progress_is_said_and_stands_in_the_way(here: AssembledTermin
     git.commit("Merge it")
     assert state_of(git).under_way == ""
     assert len(run_git("log", "-1", "--format=%P", at=root).split()) == 2
+
+
+def test_a_merge_that_takes_nothing_can_be_committed(here: AssembledTerminal) -> None:
+    git, root = person_git(here), here.root
+    run_git("checkout", "-qb", "side", at=root)
+    commit_file(root, "a.txt", "side\n")
+    run_git("checkout", "-q", "main", at=root)
+    commit_file(root, "a.txt", "main\n")
+    with pytest.raises(CalledProcessError):
+        run_git("merge", "side", at=root)
+    (root / "a.txt").write_text("main\n")
+    git.stage(["a.txt"])
+    git.commit("Keep ours")
+    assert state_of(git).under_way == ""
+    assert len(run_git("log", "-1", "--format=%P", at=root).split()) == 2
+
+
+def test_a_cherry_pick_goes_on_after_a_commit_in_its_middle(here: AssembledTerminal) -> None:
+    git, root = person_git(here), here.root
+    run_git("checkout", "-qb", "side", at=root)
+    commit_file(root, "a.txt", "side\n")
+    commit_file(root, "b.txt", "side\n")
+    run_git("checkout", "-q", "main", at=root)
+    commit_file(root, "a.txt", "main\n")
+    with pytest.raises(CalledProcessError):
+        run_git("cherry-pick", "side~1", "side", at=root)
+    (root / "a.txt").write_text("both\n")
+    git.stage(["a.txt"])
+    git.commit("Take it")
+    assert state_of(git).under_way == "cherry-pick"
+    run_git("-c", "core.editor=true", "cherry-pick", "--continue", at=root)
+    assert state_of(git).under_way == ""
+    assert (root / "b.txt").read_text() == "side\n"
 
 
 def test_no_program_of_the_repository_runs(here: AssembledTerminal, tmp_path: Path) -> None:

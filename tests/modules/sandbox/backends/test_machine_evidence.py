@@ -40,6 +40,10 @@ def test_an_ordinary_machine_and_an_unknown_one_show_no_evidence(tmp_path: Path)
         ("proc__self__cgroup", "5:memory:/docker/0a1b2c\n"),
         ("sys__class__dmi__id__sys_vendor", "QEMU\n"),
         ("sys__class__dmi__id__product_name", "Virtual Machine\n"),
+        ("sys__class__dmi__id__product_name", "HVM domU Xen\n"),
+        ("sys__class__dmi__id__sys_vendor", "VMware, Inc.\n"),
+        ("proc__1__cgroup", "0::/system.slice/docker-0a1b.scope\n"),
+        ("proc__1__cgroup", "0::/kubepods.slice/kubepods-burstable.slice/x\n"),
         ("proc__cpuinfo", "flags\t\t: fpu hypervisor sse\n"),
     ],
 )
@@ -55,7 +59,13 @@ def test_a_container_and_a_virtual_machine_are_known_by_their_traces(
     [
         ("run__.toolboxenv", ""),
         ("run__host__container-manager", "podman"),
+        ("run__host__container-manager", "flatpak"),
+        ("run__host__etc__passwd", ""),
+        (".flatpak-info", ""),
         ("proc__sys__kernel__osrelease", "5.15.90.1-microsoft-standard-WSL2\n"),
+        ("run__WSL__1_interop", ""),
+        ("proc__sys__fs__binfmt_misc__WSLInterop", "enabled\n"),
+        ("proc__xen__capabilities", "control_d\n"),
     ],
 )
 def test_what_shows_the_persons_own_home_is_no_machine_to_give_away(
@@ -68,3 +78,43 @@ def test_what_shows_the_persons_own_home_is_no_machine_to_give_away(
 def test_a_docker_file_is_evidence(tmp_path: Path) -> None:
     (tmp_path / ".dockerenv").touch()
     assert machine_evidence(tmp_path) == "/.dockerenv"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("proc__self__cgroup", "0::/system.slice/docker.service\n"),
+        ("proc__self__cgroup", "0::/user.slice/user@1000.service/app.slice/podman.service\n"),
+        ("proc__self__cgroup", "0::/system.slice/containerd.service\n"),
+        ("sys__class__dmi__id__product_name", "XPG XENIA 15 KC\n"),
+        ("sys__class__dmi__id__sys_vendor", "Microsoft Corporation\n"),
+        ("sys__class__dmi__id__sys_vendor", "Amazon.com, Inc.\n"),
+    ],
+)
+def test_a_host_of_containers_and_names_that_look_like_it_are_no_evidence(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    assert machine_evidence(root_with(tmp_path, **{**PC, name: text})) == ""
+
+
+def test_a_container_of_systemd_is_known_though_it_names_its_manager(tmp_path: Path) -> None:
+    files = {"run__systemd__container": _NSPAWN, "run__host__container-manager": _NSPAWN}
+    assert machine_evidence(root_with(tmp_path, **PC, **files)) == "/run/systemd/container"
+
+
+_NSPAWN = "systemd-nspawn\n"
+
+
+@pytest.mark.parametrize("name", [".dockerenv", "run/.containerenv", "run/systemd/container"])
+def test_an_unpacked_image_that_one_changed_root_into_is_no_container(
+    tmp_path: Path, name: str
+) -> None:
+    """Its files are those of a container, its processes the machine's own."""
+    root = root_with(tmp_path, **PC, **{name.replace("/", "__"): ""})
+    assert machine_evidence(root) == f"/{name}"
+    (root / "proc/self/ns").mkdir(parents=True)
+    (root / "proc/self/ns/pid").symlink_to("pid:[4026531836]")
+    assert machine_evidence(root) == ""
+    (root / "proc/self/ns/pid").unlink()
+    (root / "proc/self/ns/pid").symlink_to("pid:[4026532211]")
+    assert machine_evidence(root) == f"/{name}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
-from modules.sandbox.filesystem.etc import PreparedEtc
+from modules.sandbox.filesystem.etc import PreparedEtc, mounted_folders
 
 
 def test_maven_of_debian_starts_and_none_of_its_passwords_is_there(tmp_path: Path) -> None:
@@ -41,3 +42,15 @@ def test_the_extensions_of_php_are_there_and_its_settings_are_not(tmp_path: Path
     folder = PreparedEtc(tmp_path / "cache", Path("/home/x"), tmp_path / "etc").folder()
     shown = {path.relative_to(folder / "php/8.2") for path in (folder / "php").rglob("*.ini")}
     assert shown == {Path("cli/conf.d/20-phar.ini"), Path("mods-available/phar.ini")}
+
+
+def test_what_is_large_is_mounted_and_not_copied(tmp_path: Path) -> None:
+    registry = tmp_path / "etc" / "libreoffice" / "registry"
+    registry.mkdir(parents=True)
+    (registry / "main.xcd").write_text("large")
+    prepared = PreparedEtc(tmp_path / "cache", Path("/home/x"), tmp_path / "etc")
+    folder = prepared.folder()
+    assert list((folder / "libreoffice").iterdir()) == []
+    assert list(mounted_folders(folder)) == [Path("/etc/libreoffice")]
+    shutil.rmtree(registry.parent)
+    assert list(mounted_folders(prepared.folder())) == []

@@ -13,7 +13,6 @@ from core.tools import run_to_end as run_tool
 from modules.files.git.new_repository import NEW_CONFIG
 from modules.files.project import Project
 from modules.outputs import Outputs
-from modules.sandbox.backends import selftest
 from modules.sandbox.sandbox import Program, Result, Sandbox
 from modules.terminal_ops import TerminalOps
 from tests.modules.checkpoints.folders import checkpoints
@@ -69,12 +68,8 @@ INNER = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=["A", "C"])
-def home(
-    request: pytest.FixtureRequest, sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
-) -> SandboxHome:
-    if request.param == "C":
-        monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
+@pytest.fixture
+def home(sandbox_home: SandboxHome, run_tier: str) -> SandboxHome:  # noqa: ARG001 - where programs run
     (sandbox_home.home / ".gitconfig").write_text(
         "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = trunk\n"
         "[safe]\n\tdirectory = *\n"
@@ -123,7 +118,7 @@ def test_a_repository_that_a_run_made_goes_and_comes_back(
         assert not os.path.lexists(home.plain / ".git")
 
 
-@pytest.mark.parametrize("home", ["A"], indirect=True)  # in C no settings of theirs are seen
+@pytest.mark.parametrize("run_tier", ["A"], indirect=True)  # in C no settings of theirs are seen
 def test_the_first_branch_is_called_as_the_person_has_it(
     home: SandboxHome, sandbox: Sandbox
 ) -> None:

@@ -289,6 +289,18 @@ def test_the_person_commits_without_what_is_theirs_alone(home: SandboxHome) -> N
     assert "alias" not in result.output
 
 
+def test_a_commit_in_a_repository_that_a_run_makes_bears_the_persons_name(
+    home: SandboxHome,
+) -> None:
+    made = home.bash(
+        "git init -q new && cd new && git commit -q --allow-empty -m one &&"
+        " git log --format='%an <%ae>' && git config --system --list"
+    )
+    assert made.head.splitlines() == [
+        *("Ann <ann@example.org>", "user.name=Ann", "user.email=ann@example.org"),
+    ]
+
+
 def lfs_object(content: str, *, name: str = "") -> str:
     """Return what puts *content* where git-lfs has it, under a *name* that may be another's."""
     name = name or sha256(content.encode()).hexdigest()

@@ -1,16 +1,13 @@
-"""Which branch a branch follows is all that a program may change of a repository's config."""
+"""Of a repository's config a program may change which branch a branch follows."""
 
 from __future__ import annotations
 
 import pytest
 
-from modules.sandbox.sandbox import Limits
 from tests.modules.checkpoints.test_git_state import git
 from tests.modules.sandbox.sandbox_home import SandboxHome
 
 pytestmark = pytest.mark.as_root
-
-QUICKLY = Limits(seconds=20)  # a pipe that git waits at is one of them
 
 KEPT = {
     "a branch of a remote": ("git checkout -q -b x --track origin/main", "x", "origin/main"),
@@ -70,7 +67,7 @@ def test_what_a_branch_follows_is_kept(home: SandboxHome, name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_upstream_is_not_kept(home: SandboxHome, name: str) -> None:
     before = (home.project / ".git/config").read_text()
-    result = home.bash(f"{REFUSED[name]}\ngit branch new || true", QUICKLY)
+    result = home.bash(f"{REFUSED[name]}\ntimeout 2 git branch new || true")  # it waits at a pipe
     assert ".git/config" in str(result.notes[0])
     after = (home.project / ".git/config").read_text()
     if name == "something else beside it":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import pytest
 
@@ -23,6 +25,8 @@ SAID = {
     "npm": "npm error request to https://registry.npmjs.org/left-pad failed: cache mode is "
     "'only-if-cached' but no cached response is available.\nnpm error code ENOTCACHED",
     "pnpm": " ERR_PNPM_NO_OFFLINE_META  Failed to resolve left-pad@1.3.0 in package mirror",
+    "pnpm 12": "Error: ERR_PNPM_PACKAGE_MANAGER_ADD_RESOLVE_LATEST\n  ╰─▶ Failed to resolve the "
+    'latest version of left-pad: Failed to resolve\n      left-pad@latest in package mirror "/run/',
     "yarn 1": "error Error: getaddrinfo EAI_AGAIN registry.yarnpkg.com",
     "yarn 4": "YN0080: Request to 'https://registry.yarnpkg.com/left-pad' has been blocked because "
     "of your configuration settings",
@@ -103,3 +107,34 @@ def test_pip_gives_up_before_it_looks_for_anybody(sandbox_home: SandboxHome) -> 
     assert found.exit_code == 1
     assert "Retrying" not in found.output
     assert lacks_network(found.output)
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
+def test_java_takes_the_options_for_gradle_without_a_word() -> None:
+    options = OFFLINE_VARIABLES["GRADLE_OPTS"].split()
+    command = ["java", "-Xshare:auto", *options, "-XX:+PrintCommandLineFlags", "-version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "warning" not in said.stderr
+    assert "-XX:-BytecodeVerificationRemote" in said.stdout
+
+
+def test_registries_of_a_run_with_the_network_are_known_without(sandbox_home: SandboxHome) -> None:
+    """Cargo, maven and uv find what they have read by where it came from."""
+    network = Network(
+        (),
+        {
+            "UV_DEFAULT_INDEX": "http://mirror:80/simple",
+            "GOPROXY": "https://mirror",
+            "PIP_CERT": "/c",
+        },
+        files={".cargo/config.toml": "[source.mirror]\n", ".m2/settings.xml": "<settings/>\n"},
+    )
+    shows = Program(
+        "bash",
+        "cat /.cargo/config.toml ${MAVEN_ARGS##* }; "
+        "echo ${MAVEN_ARGS%% *} $UV_DEFAULT_INDEX $UV_OFFLINE $GOPROXY $PIP_CERT",
+    )
+    list(sandbox_home.sandbox().run(shows, QUICK, Stop(), network))
+    assert run_to_end(sandbox_home.sandbox(), shows).output == (
+        "[source.mirror]\n<settings/>\n--offline http://mirror:80/simple 1 off\n"
+    )

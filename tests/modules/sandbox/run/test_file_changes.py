@@ -83,6 +83,7 @@ def test_what_runs_later_is_pointed_out(tmp_path: Path) -> None:
     made = (
         *(".vscode/tasks.json", ".envrc", "lib/evil.pth", "tests/conftest.py", "fine.py"),
         *("sub/.git/config", "sub/.git/hooks/pre-commit", "sub/.git/objects/x"),
+        "sub/.git/hooks/pre-push.sample",
         *("bare/HEAD", "bare/objects/x", "bare/refs/x", "other/HEAD"),
     )
     for name in made:

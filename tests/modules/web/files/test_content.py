@@ -285,3 +285,32 @@ def test_focus_and_notes_by_click(served: RunningServer) -> None:
     missing = served.ask("POST", "/api/files/focus", on | {"path": "none"})
     assert missing.status == 422
     assert "none" in missing.json["error"]
+
+
+def test_a_film_that_is_asked_for_in_parts_is_hashed_once(
+    served: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    film = served.project / "film.mp4"
+    hashed = []
+
+    def counted(data: bytes) -> str:
+        hashed.append(data)
+        return sha(data)
+
+    def tag(first: int) -> str:
+        headers = {"Range": f"bytes={first}-{first + 9}"}
+        answer = served.ask("GET", "/api/files/raw?path=film.mp4", headers=headers)
+        assert (answer.status, answer.body) == (206, film.read_bytes()[first : first + 10])
+        return answer.headers["etag"]
+
+    monkeypatch.setattr("modules.web.files.content.digest", counted)
+    film.write_bytes(bytes(range(256)))
+    os.utime(film, (1, 1))
+    tags = {tag(first) for first in (0, 50, 100)}
+    assert tags == {f'"{sha(film.read_bytes())}"'}
+    assert len(hashed) == 1
+    film.write_bytes(bytes(range(255, -1, -1)))
+    os.utime(film, (2, 2))
+    assert tag(0) == f'"{sha(film.read_bytes())}"'
+    film.write_bytes(bytes(256))  # just now: another change might bear the same time
+    assert tag(0) == f'"{sha(film.read_bytes())}"'

@@ -17,7 +17,7 @@ import pytest
 
 from modules.annotations import Annotations
 from modules.files.project import Project
-from modules.web.files import file_index
+from modules.web.files import file_index, watcher
 from modules.web.files.content import FileContents
 from modules.web.files.file_index import QUICK_SECONDS, FileIndexer
 from modules.web.files.tree_listing import MAX_COUNT, TreeListing
@@ -250,6 +250,33 @@ def test_a_file_that_changes_before_it_is_watched_is_told(
     watch.watch("page", [], ["a.txt"])
     watch.poll()
     assert told == [[{"kind": "modified", "path": "a.txt", "new_path": ""}]]
+
+
+def test_files_that_are_too_many_for_a_page_are_looked_at_in_turn(
+    project: Project, listing: TreeListing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watcher, "MAX_WATCHED", 2)
+    names = [f"{number}.txt" for number in range(5)]
+    for name in names:
+        (project.root / name).write_text("old")
+        os.utime(project.root / name, (1, 1))
+    told: list[str] = []
+    watch = FolderWatcher(
+        project,
+        listing,
+        lambda *packet: told.extend(one["path"] for one in packet[2]["paths"]),
+    )
+    watch.sweep(names)
+    watch.watch("page", [], ["missing.txt"])
+    (project.root / "4.txt").write_text("newer")
+    for _ in names:
+        watch.poll()
+    assert told == ["4.txt"]
+    (project.root / "4.txt").unlink()
+    (project.root / "1.txt").write_text("newer")
+    for _ in names:
+        watch.poll()
+    assert sorted(told) == ["1.txt", "4.txt", "4.txt"]
 
 
 def test_a_folder_bears_the_letter_of_what_is_in_it(tmp_path: Path) -> None:

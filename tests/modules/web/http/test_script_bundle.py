@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from modules.web.http.script_bundle import bundled
+from modules.web.http.script_bundle import PageScripts, bundled
 from tests.static.test_static import node
 
 MODULES = {
@@ -84,3 +84,63 @@ def test_a_form_that_is_not_known_is_refused(tmp_path: Path, form: str) -> None:
     write(tmp_path, {"main.js": form, "b.js": ""})
     with pytest.raises(ValueError, match=r"main\.js has a form of import or export"):
         bundled(tmp_path, "main.js", [])
+
+
+SERVED = {
+    "js/main.js": """\
+// The beginning.
+import { told } from "./told.js";
+import {
+  where,
+} from "./b/place.js";
+import { late } from "./b/late.js";
+
+told.push("main", where);
+const [place, other] = await Promise.all([import("./b/place.js"), late()]);
+await import("./c/after.js");
+const line = new Error().stack.split(":").at(-2);
+console.log(JSON.stringify([told, place.where === where, other.name, line]));
+""",
+    "js/told.js": 'export const told = [];\ntold.push("told");\n',
+    "js/b/place.js": """\
+import { told } from "../told.js";
+told.push("place");
+export const where = new URL("x.css", import.meta.url).pathname.split("/").slice(-3).join("/");
+""",
+    "js/b/late.js": 'export const late = () => import("./left.js");\n',
+    "js/b/left.js": """\
+import {
+  told as seen,
+} from "../told.js";
+import "./lone.js";
+export { where } from "./place.js";
+export const name = seen.length;
+""",
+    "js/b/lone.js": 'import { told } from "../told.js";\ntold.push("lone");\n',
+    "js/c/after.js": """\
+import { told } from "../told.js";
+export function after() {}
+told.push("after");
+""",
+}
+
+
+def test_modules_are_the_same_ones_in_the_page_s_file_and_out_of_it(tmp_path: Path) -> None:
+    write(tmp_path / "in", SERVED)
+    scripts = PageScripts(tmp_path / "in", ("js/main.js", "js/c/after.js"))
+    write(tmp_path, {name: scripts.text(name) for name in (*SERVED, PageScripts.NAME)})
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    run = node(str(tmp_path / "js/main.js"))
+    assert run.stderr == ""
+    told = ["told", "place", "main", "js/b/x.css", "lone", "after"]
+    line = SERVED["js/main.js"].count("\n") - 1
+    assert json.loads(run.stdout) == [told, True, 5, str(line)]
+    bundle = scripts.text(PageScripts.NAME)
+    assert "js/c/after.js" in bundle  # what else is needed at once
+    assert "lone" not in bundle  # what is not
+
+
+def test_what_is_no_module_of_the_page_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, SERVED)
+    with pytest.raises(OSError, match=r"none\.js"):
+        PageScripts(tmp_path, ("js/main.js",)).text("js/none.js")

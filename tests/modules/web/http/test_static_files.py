@@ -10,12 +10,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
 from modules.web.http.app import STATIC
-from modules.web.http.static_files import folder_stamp
+from modules.web.http.static_files import SCRIPTS_OF_THE_PAGE, StaticFiles, folder_stamp
 from tests.modules.web.serving import RunningServer
 from tests.scripted_model import text_reply
 
-AT_FIRST_USE = ("git.css", "terminal.css")
+AT_FIRST_USE = ("agents.css", "git.css", "results.css", "terminal.css")
 """Styles that come with what needs them."""
 Serve = Callable[..., AbstractContextManager[RunningServer]]
 
@@ -31,7 +35,7 @@ def picture(served: RunningServer, session: str) -> Any:
 def test_what_the_page_names_is_never_asked_for_again(served: RunningServer) -> None:
     page = served.ask("GET", "/").body.decode()
     names = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
-    assert len(names) > 20
+    assert len(names) > 8
     for name in names:
         answer = served.ask("GET", name)
         assert answer.status == 200, name
@@ -68,6 +72,50 @@ def test_the_address_is_another_when_a_file_is(tmp_path: Path) -> None:
     second = folder_stamp(tmp_path)
     (tmp_path / "js" / "b.js").write_text("")
     assert len({first, second, folder_stamp(tmp_path)}) == 3
+
+
+def scripts_in(folder: Path) -> tuple[StaticFiles, FlaskClient]:
+    """Return what serves *folder*, which gets scripts of a page, and a client of it."""
+    for name in (*SCRIPTS_OF_THE_PAGE, "js/lone.js"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'export const name = "{name}";\n')
+    files = StaticFiles(folder)
+    app = Flask("test", static_folder=None)
+    app.testing = True
+    files.add_to(app)
+    return files, app.test_client()
+
+
+def test_a_page_that_is_open_gets_what_fits_its_bundle_after_an_edit(tmp_path: Path) -> None:
+    files, client = scripts_in(tmp_path)
+    first = files.base_url()
+    assert "js/lone.js" not in client.get(f"{first}/js/page.js").text
+    (tmp_path / "js/main.js").write_text('import { name } from "./lone.js";\n')
+    second = files.base_url()
+    assert "js/lone.js" in client.get(f"{second}/js/page.js").text
+    assert client.get(f"{second}/js/lone.js").text.startswith("import { __require }")
+    assert client.get(f"{first}/js/lone.js").text == 'export const name = "js/lone.js";\n'
+    assert "js/lone.js" not in client.get(f"{first}/js/page.js").text
+
+
+def test_a_script_that_cannot_be_joined_is_an_error_that_names_it(tmp_path: Path) -> None:
+    files, client = scripts_in(tmp_path)
+    (tmp_path / "js/changes/changes.js").write_text("export let name;\n")
+    with pytest.raises(ValueError, match=r"js/changes/changes\.js has a form of import or export"):
+        client.get(f"{files.base_url()}/js/page.js")
+    assert client.get(f"{files.base_url()}/css/none.css").status_code == 404
+    (tmp_path / "js/changes/changes.js").unlink()
+    with pytest.raises(FileNotFoundError, match=r"changes\.js"):
+        client.get("/static/js/main.js")
+
+
+@pytest.mark.parametrize("name", ["js/../../secret.js", "js/none.js", "js", "js/a%00.js", ".js"])
+def test_what_is_no_file_of_the_page_is_not_found(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.js").write_text("1")
+    files, client = scripts_in(tmp_path / "static")
+    for base in (files.base_url(), "/static"):
+        assert client.get(f"{base}/{name}").status_code == 404
 
 
 def test_the_page_of_an_open_session_brings_its_picture(serve: Serve) -> None:

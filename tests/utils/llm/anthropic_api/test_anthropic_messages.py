@@ -49,7 +49,7 @@ def signed(model: str, thought: str, text: str, ids: list[str], *, thinks: bool)
 
 
 TEXTS = st.sampled_from(["", " ", "hello", "a\nb", "世界"])
-IDS = st.sampled_from(["a", "b", "call_1", "functions.look:0", "ü", ""])
+IDS = st.sampled_from(["a", "b", "call_1", "functions.look:0", "ü", "", "direct-1-a"])
 
 
 @st.composite
@@ -241,3 +241,16 @@ def test_the_reply_gets_what_the_window_leaves() -> None:
     assert (
         json.loads(writer.write("m", [User("a").to_wire()], [], think=False))["max_tokens"] == 1000
     )
+
+
+def test_a_task_after_calls_that_no_model_made_thinks_as_usual() -> None:
+    direct: list[TurnRecord] = [
+        (1, User("/check")),
+        (1, Assistant("", calls=(ToolCall("direct-1-a", "look", "{}"),))),
+        (1, ToolResult("direct-1-a", "look", "seen")),
+    ]
+    again = [(2, record) for _, record in direct]
+    for model in MODELS:
+        body = written(model, [*direct, *again, (3, User("Go."))], think=True)
+        assert validation_error(body) is None
+        assert body["thinking"]["type"] in ("adaptive", "enabled")

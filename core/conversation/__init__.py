@@ -134,5 +134,5 @@ EXPORTS = {
         "turn_end_in",
         "turn_end_record",
     ],
-    "turn_progress": ["is_turn_over", "newest_turn", "turn_end_of"],
+    "turn_progress": ["is_turn_over", "newest_turn", "turn_end_of", "turns_backward"],
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from core.conversation.history import INCIDENT, INTERRUPTED, TurnRecord
 from core.conversation.messages import (
@@ -22,9 +23,13 @@ _CUTS = (INCIDENT, INTERRUPTED)
 
 def newest_turn(records: Sequence[TurnRecord]) -> list[Record]:
     """Return those of *records* that are of the last turn."""
-    turn = records[-1][0] if records else 0
-    newest = takewhile(lambda one: one[0] == turn, reversed(records))
-    return [record for _, record in newest][::-1]
+    return next((newest for _, newest in turns_backward(records)), [])
+
+
+def turns_backward(records: Sequence[TurnRecord]) -> Iterator[tuple[int, list[Record]]]:
+    """Yield the turns of *records* with what belongs to each, the last turn first."""
+    for turn, group in groupby(reversed(records), key=itemgetter(0)):
+        yield turn, [record for _, record in group][::-1]
 
 
 def is_turn_over(newest: Sequence[Record]) -> bool:

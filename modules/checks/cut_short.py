@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
-from core.conversation.turn_progress import turn_end_of
+from core.conversation.turn_progress import turn_end_of, turns_backward
 from core.events import EndReason
 from core.feature import SessionHandle
 from modules.checkpoints.late_checkpoints import LateCheckpoints
@@ -19,12 +17,12 @@ def turns_cut_short(session_handle: SessionHandle | None) -> set[int]:
     if session_handle is None:
         return found
     history = session_handle.history
-    for number, group in groupby(reversed(history.records), key=lambda one: one[0]):
-        if number == history.turn:
+    for turn, records in turns_backward(history.records):
+        if turn == history.turn:
             continue
-        if turn_end_of([record for _, record in group][::-1]) not in _BY_OTHERS:
+        if turn_end_of(records) not in _BY_OTHERS:
             break
-        found.add(number)
+        found.add(turn)
     return found
 
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import groupby
-from operator import itemgetter
 
 from core.cards import TableCard, TextCard
 from core.conversation.messages import Context
 from core.conversation.result_texts import ROLLED_BACK_PREFIX
-from core.conversation.turn_progress import turn_end_of
+from core.conversation.turn_progress import turn_end_of, turns_backward
 from core.events import CommandAnswered, EndReason, Informed, PersonQuestion
 from core.feature import Decided, EndDecision, Feature, SessionHandle
 from core.hooks import BindsToSession, DecidesFailures, ProposesCommands
@@ -109,8 +107,7 @@ class DecisionStops(Feature, BindsToSession, ProposesCommands, DecidesFailures):
         """
         history = self._session.history
         turns: list[int] = []
-        for turn, group in groupby(reversed(history.records), key=itemgetter(0)):
-            records = [record for _, record in group][::-1]
+        for turn, records in turns_backward(history.records):
             if turn != history.turn and turn_end_of(records) in ends:
                 break
             turns.append(turn)

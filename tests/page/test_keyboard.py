@@ -158,6 +158,34 @@ def test_escape_before_a_list_is_there_leaves_all_as_it_was(served_page: ServedP
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_a_dialog_that_is_asked_for_twice_before_its_script_came_is_there_once(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    page.locator(".log").focus()
+    held = HeldRequests(page, "**/shortcuts_sheet.js")
+    page.keyboard.press("?")
+    held.wait()
+    page.keyboard.press("?")
+    held.release()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_what_is_typed_right_after_a_dialog_is_closed_counts(served_page: ServedPage) -> None:
+    page = served_page.open()
+    message(page).focus()
+    page.keyboard.press("Control+,")
+    expect(page.get_by_role("dialog", name="Settings")).to_be_visible()
+    close_and_type = """() => {
+        document.querySelector("dialog").close();
+        document.execCommand("insertText", false, "on with it");
+    }"""  # with nothing between, as keys may come that wait already
+    page.evaluate(close_and_type)
+    expect(message(page)).to_have_value("on with it")
+
+
 def test_the_file_that_is_opened_fits_what_was_typed_last(served_page: ServedPage) -> None:
     for name in ("a.txt", "b.txt"):
         (served_page.project / name).write_text(f"{name}\n")

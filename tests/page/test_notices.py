@@ -62,7 +62,8 @@ def test_what_could_not_be_loaded_is_told_and_comes_with_the_next_press(
     script = "**/{commands,settings_sheet,shortcuts_sheet}.js"
     intercept(page, script, lambda route: route.abort())
     for _ in range(2):
-        page.keyboard.press(key)
+        with page.expect_event("pageerror"):
+            page.keyboard.press(key)
         expect(page.locator(".notice.bad")).to_have_text(NOT_LOADED[language])
     expect(page.locator(".notice")).to_have_count(1)
     expect(page.locator("dialog[open]")).to_have_count(0)

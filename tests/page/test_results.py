@@ -122,23 +122,23 @@ def test_a_document_is_shown_page_by_page_and_as_it_is_now(served_page: ServedPa
 def test_a_press_counts_though_the_document_is_drawn_again_beneath_it(
     served_page: ServedPage,
 ) -> None:
-    made = call_reply("make_document", path="letter.docx", content="# Dear all\n\nAll is well.")
+    made = call_reply("make_document", path="talk.pptx", content="# All\n\n- is well")
     served_page.model.replies = [made, text_reply("Made.")]
     page = served_page.open()
     send(page, "Write it.")
     expect(replies(page)).to_have_text("Made.")
-    page.locator(".tree [role=treeitem]", has_text="letter.docx").click()
+    page.locator(".tree [role=treeitem]", has_text="talk.pptx").click()
     drawn = page.locator(".document-pages img").first
     before = drawn.get_attribute("src")
     assert before
-    page.get_by_role("button", name="Ask about page 1").hover()
+    page.get_by_role("button", name="Change slide 1").hover()
     page.mouse.down()
-    letter = served_page.project / "letter.docx"
-    letter.write_bytes(letter.read_bytes())
+    talk = served_page.project / "talk.pptx"
+    talk.write_bytes(talk.read_bytes())
     expect(drawn).not_to_have_attribute("src", before)
     page.mouse.up()
     expect(message(page)).to_be_focused()
-    expect(message(page)).to_have_value("@letter.docx page 1: ")
+    expect(message(page)).to_have_value("@talk.pptx slide 1: ")
 
 
 def test_a_document_is_opened_without_asking_for_its_text(served_page: ServedPage) -> None:

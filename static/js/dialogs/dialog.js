@@ -5,7 +5,7 @@ import { icon } from "../lib/icons.js";
 import { t } from "../i18n/translate.js";
 
 /**
- * @param {string} title
+ * @param {string} title that of one dialog: asked for again, as by a second press while its script comes, it is drawn anew
  * @param {string} className
  * @param {(Node | string | null | false)[]} children
  * @returns {HTMLDialogElement} open; it is gone when it closes
@@ -29,15 +29,32 @@ export function openDialog(title, className, children) {
     event.preventDefault(); // or it would only empty the field
     dialog.close();
   });
-  dialog.addEventListener("close", () => {
-    placeNotices();
+  for (const other of document.querySelectorAll("dialog[open]")) if (other.ariaLabel === title) other.close();
+  show(dialog, placeNotices);
+  placeNotices();
+  return dialog;
+}
+
+/**
+ * Shows *dialog*, and has it gone and *leave* done as soon as it is closed: "close" is told a while later, and keys that
+ * are typed until then are to count already.
+ * @param {HTMLDialogElement} dialog @param {() => void} leave
+ */
+function show(dialog, leave) {
+  dialog.close = () => {
+    if (!dialog.open) return;
+    HTMLDialogElement.prototype.close.call(dialog);
+    leave();
     dialog.remove();
     bringCaret();
+  };
+  dialog.addEventListener("cancel", (event) => {
+    if (event.target !== dialog) return; // of a field for files
+    event.preventDefault();
+    dialog.close();
   });
   document.body.append(dialog);
   dialog.showModal();
-  placeNotices();
-  return dialog;
 }
 
 /** Chromium leaves the caret where the dialog was: what is typed into the field that has the focus again is lost. */
@@ -86,14 +103,10 @@ export function confirmed(question, yes) {
     dialog.addEventListener("click", (event) => {
       if (event.target === dialog) dialog.close();
     });
-    dialog.addEventListener("close", () => {
-      dialog.remove();
+    show(dialog, () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
-      bringCaret();
       resolve(isWanted);
     });
-    document.body.append(dialog);
-    dialog.showModal();
     cancel.focus();
   });
 }

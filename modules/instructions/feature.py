@@ -18,6 +18,7 @@ from core.hooks import (
     PreparesTurns,
     ProvidesContext,
     ProvidesStatus,
+    ProvidesWarnings,
     RecordsCalls,
     RestsAfterTurns,
 )
@@ -45,6 +46,7 @@ class Instructions(
     PreparesContext,
     AsksPerson,
     ProvidesContext,
+    ProvidesWarnings,
     ProvidesStatus,
     RecordsCalls,
     FollowsFiles,
@@ -77,6 +79,7 @@ class Instructions(
         self._before_call: frozenset[str] = frozenset()  # digests of what was there
         self._session_handle: SessionHandle | None = None
         self._files: list[Judged] = []
+        self._said_unreadable: frozenset[str] = frozenset()
         self._opened_paths: dict[str, str] = {}
         self._opened: dict[str, None] = {}
         self._count = 0
@@ -217,6 +220,13 @@ class Instructions(
 
     # --- what the person is told -----------------------------------------------------------------
 
+    def warnings(self) -> Sequence[Phrase]:
+        """Warn of files that cannot be read, once as long as it is so."""
+        unreadable = [_not_sent(one) for one in self._files if one.verdict == "unreadable"]
+        new = [one for one in unreadable if str(one) not in self._said_unreadable]
+        self._said_unreadable = frozenset(map(str, unreadable))
+        return new
+
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         self.before_request()
         rows: list[tuple[Phrase, Text]] = []
@@ -228,12 +238,7 @@ class Instructions(
             if judged.verdict == "told":
                 rows.append((label, _tokens(judged.file.shown_path, judged.file.told())))
             elif judged.why:
-                why = phrase(
-                    "{path}: not sent to the model: {why}",
-                    path=judged.file.shown_path,
-                    why=judged.why,
-                )
-                rows.append((label, why))
+                rows.append((label, _not_sent(judged)))
         return rows
 
     def confirm(self, path: str) -> None:
@@ -248,6 +253,11 @@ class Instructions(
         for file in pending:
             self._judge.take_answer(file, "yes")
         return [file.shown_path for file in pending]
+
+
+def _not_sent(judged: Judged) -> Phrase:
+    path, why = judged.file.shown_path, judged.why or ""
+    return phrase("{path}: not sent to the model: {why}", path=path, why=why)
 
 
 def _tokens(path: str, text: str) -> Phrase:

@@ -29,7 +29,7 @@ export function openDialog(title, className, children) {
     event.preventDefault(); // or it would only empty the field
     dialog.close();
   });
-  for (const other of document.querySelectorAll("dialog[open]")) if (other.ariaLabel === title) other.close();
+  for (const other of document.querySelectorAll("dialog[open]")) if (other.getAttribute("aria-label") === title) other.close();
   show(dialog, placeNotices);
   placeNotices();
   return dialog;

@@ -9,7 +9,7 @@ import pytest
 
 from core.cards import DiffCard, TableCard, TextCard
 from core.conversation.messages import Context
-from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished
+from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.loop.turn import drive
 from modules.instructions.feature import Instructions
 from modules.storage.data_folder import DataFolder
@@ -160,6 +160,17 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
         assert isinstance(card, TableCard)
         (row,) = [row for row in card.rows if f"{row[0]}" == "Instructions"]
         assert "not sent to the model" in f"{row[1]}"
+
+
+def test_a_file_that_cannot_be_read_is_told_of_once(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path, *(text_reply("ok") for _ in range(4))) as made:
+        told_of: list[list[str]] = []
+        for lines in (200_000, 200_000, 1, 200_000):
+            (made.root / "AGENTS.md").write_text("- a rule\n" * lines)
+            warned = [f"{one.what}" for one in say(made, "go") if isinstance(one, Warned)]
+            told_of.append([one.partition(":")[0] for one in warned])
+        assert told_of == [["AGENTS.md"], [], [], ["AGENTS.md"]]
+
 
 
 def test_that_of_a_clone_is_asked_about_once_by_content(tmp_path: Path) -> None:

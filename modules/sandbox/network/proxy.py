@@ -36,7 +36,8 @@ _CONNECT = re.compile(
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is special
 _DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # RFC 9637
-_CLOUD_SERVICES = ("168.63.129.16",)  # looks public, but is the service of Azure for its machines
+_CLOUD_SERVICES = ("168.63.129.16", "192.0.0.192")
+"""Addresses that look public, but are the services of Azure and Oracle for their machines."""
 
 if TYPE_CHECKING:
     from modules.sandbox.network.authority import Authority

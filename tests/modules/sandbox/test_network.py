@@ -114,7 +114,7 @@ def test_all_else_is_refused(server: int, request_: str) -> None:
      "0.0.0.0", "224.0.0.1", "255.255.255.255", "::1", "fe80::1%eth0", "fd00::1", "::",
      "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1", "nonsense",
      "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1", "fec0::1", "3fff::1",
-     "168.63.129.16", "192.0.2.1", "198.18.0.1", "fe80::5efe:7f00:1"],
+     "168.63.129.16", "192.0.0.192", "192.0.2.1", "198.18.0.1", "fe80::5efe:7f00:1"],
 )  # fmt: skip
 def test_addresses_near_us_are_refused_after_the_look_up(server: int, address: str) -> None:
     assert not is_public(address)

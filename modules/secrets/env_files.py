@@ -29,7 +29,9 @@ _LINE = (  # one that is commented out as well: it was in use, or will be
     (?: \"{3}(.*?)\"{3} | '{3}(.*?)'{3} | "((?:[^"\\]|\\.)*)" | '([^']*)' | `([^`]*)`
       | ([^\n\#][^\n]*)? )"""
 )
-_INLINE_SETTING = r"""(?:^|(?<=[\s;]))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)"""
+_INLINE_SETTING = r"""(?:^|(?<=\s))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)"""
+_PART = r"""(?:^|(?<=[\s;?&]))([A-Za-z_][\w.-]*)=["']?([^\s;&"']+)"""
+"""A part of a value: of a connection string, or of the query of an address."""
 _PRIVATE_KEY = (
     r"(?s)(?:([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*[\"'`|]*\s*)?"
     r"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
@@ -118,10 +120,14 @@ def _settings(text: str) -> Iterator[tuple[str, str]]:
         yield match[1] or "PRIVATE_KEY", match[2]
     for match in re.finditer(_LINE, text):
         name, *quoted, plain = match.groups(default="")
-        yield name, ("".join(quoted) or _cut_at(plain, " #", "\t#")).strip()
+        value = ("".join(quoted) or _cut_at(plain, " #", "\t#")).strip()
+        yield name, value
         if "=" in plain or ";" in plain:
             yield name, _cut_at(plain, " #", "\t#", ";", " ").strip()
             yield from ((inner[1], inner[2]) for inner in re.finditer(_INLINE_SETTING, plain))
+        for part in re.finditer(_PART, value):
+            if secret_part(part[1], part[2]):
+                yield f"{name}_{part[1]}", part[2]
 
 
 def _cut_at(value: str, *marks: str) -> str:

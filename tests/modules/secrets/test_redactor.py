@@ -119,10 +119,19 @@ def test_values_are_known_through_line_ends(root: Path, end: str) -> None:
         f"# DB_PASSWORD={PASSWORD}", f"DB_PASSWORD=`{PASSWORD}`", f"A=1 DB_PASSWORD={PASSWORD}",
         f'DB_PASSWORD="""{PASSWORD}"""', f"A=1\rDB_PASSWORD={PASSWORD}\r",
         f"DB_PASSWORD={PASSWORD}; export DB_PASSWORD",
+        f'DB="Server=x;User Id=sa;Password={PASSWORD};"',
+        f"DB='host=x user=me password={PASSWORD}'",
+        f"DB=jdbc:mysql://x/y?user=me&password={PASSWORD}&ssl=1 # old",
     ],
 )  # fmt: skip
 def test_a_secret_is_found_however_it_is_set(line: str) -> None:
     assert PASSWORD in dict(secrets_in(line)).values()
+
+
+def test_passwords_of_several_connections_have_names_of_their_own() -> None:
+    one, other = f"1-{PASSWORD}", f"2-{PASSWORD}"
+    lines = f'A="Server=x;User Id=me;Password={one};"\nB=Server=x;User Id=me;Password={other};'
+    assert dict(secrets_in(lines)) == {"A_Password": one, "B_Password": other}
 
 
 def test_a_file_of_another_encoding_and_a_private_key_are_read(root: Path) -> None:

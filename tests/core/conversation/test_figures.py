@@ -10,6 +10,7 @@ import pytest
 
 from core.cards import TableCard, TextCard
 from core.conversation.figures import By, Spent, figures_by
+from core.conversation.helper_records import helper_record
 from core.conversation.history import SPENT
 from core.conversation.messages import Assistant, StateRecord, User
 from core.events import CommandAnswered
@@ -75,6 +76,27 @@ def test_an_older_session_kept_the_name_of_its_model_alone(sessions: Sessions) -
     sessions.append(session, 2, StateRecord("model", None))
     sessions.append(session, 2, Assistant("two", usage=ONE))
     assert sums(sessions, "model") == {"older": ONE, "usual": ONE}
+
+
+def test_what_helpers_have_spent_counts_in_the_turn_and_with_their_own_model(
+    sessions: Sessions,
+) -> None:
+    session = talk(sessions)
+    for record in (
+        StateRecord("model", ModelChoice("small").to_state()),
+        User("Task: look"),
+        Assistant("three", usage=ONE),
+        StateRecord(SPENT, to_plain(Usage(requests=1, cost_usd=0.25))),
+    ):
+        sessions.append(session, 2, helper_record("c1", record))
+    sessions.append(session, 2, helper_record("c2", Assistant("four", usage=ONE)))
+    sessions.append(session, 2, Assistant("five", usage=ONE))
+    assert sums(sessions, "turn", session)["2"] == ONE + ONE_AND_A_HALF + ONE + ONE
+    assert sums(sessions, "model") == {
+        "usual": ONE_AND_A_HALF,
+        "other": ONE + ONE + ONE,
+        "small": ONE_AND_A_HALF,
+    }
 
 
 def test_days_are_those_of_the_persons_zone() -> None:

@@ -44,6 +44,11 @@ class Receipt:
     is_check: bool = False
     reason: GreyReason = ""
 
+    @property
+    def is_look(self) -> bool:
+        """Whether it is of a look at the syntax, which a shell would take for a comment."""
+        return self.is_check and self.command.startswith("# ")
+
 
 @frozen
 class ChecksResult:

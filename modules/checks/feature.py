@@ -217,18 +217,25 @@ class Checks(
         if not self._is_on:
             return NO_PROOF
         from modules.checks.claims import claims_in, may_claim
-        from modules.checks.proving import by_sentence, checks_result, has_read, held_against
+        from modules.checks.proving import (
+            by_sentence,
+            checks_result,
+            has_read,
+            held_against,
+            still_red,
+        )
         from modules.checks.receipts import MAX_RECEIPTS, runs_in
 
         answers = [one.text for one in records if isinstance(one, Assistant)]
         found = claims_in(answers[-1]) if answers and may_claim(answers[-1]) else []
         runs = list(runs_in(records))[-MAX_RECEIPTS:]
-        if not runs and not found:
+        was_red = self._was_red()
+        if not runs and not found and not was_red:
             return NO_PROOF
         try:
             task = self._receipts()
             receipts, commands = self._receipts_now(records), self._commands().commands
-            earlier = [one for _, one in self._kept_receipts()] if found else []
+            earlier = [one for _, one in self._kept_receipts()] if found or was_red else []
         except UserError as problem:
             self._news.append(problem.message)
             return NO_PROOF
@@ -236,12 +243,22 @@ class Checks(
         looked = self._session_handle is not None and has_read(records, self._session_handle.tools)
         ran = [one.command for one in runs if not one.is_check and one.exit_code is not None]
         parts = task.changed_parts()
-        claims = (
+        claims = by_sentence(
             held_against(one, receipts, earlier, checks, ran=ran, has_read=looked, parts=parts)
             for one in found
         )
+        if was_red and checks.state == "none":
+            checks = still_red([*earlier, *receipts], commands)
         trees = tuple(task.tree_after(run) for run in runs)
-        return Proof(tuple(receipts), checks, by_sentence(claims), trees)
+        return Proof(tuple(receipts), checks, claims, trees)
+
+    def _was_red(self) -> bool:
+        """Return whether the checks failed when they last ran in an earlier task."""
+        if self._session_handle is None:
+            return False
+        proofs = proofs_in(self._session_handle.history.records)
+        states = [proof.checks.state for _, proof in proofs if proof.checks.state != "none"]
+        return states[-1:] == ["red"]
 
     def _kept_receipts(self) -> list[tuple[int, Receipt]]:
         """Return the receipts of the session with their turns, as they are now.

@@ -33,6 +33,15 @@ def checks_result(receipts: Sequence[Receipt], checks: Sequence[str]) -> ChecksR
     return ChecksResult("none", commands)
 
 
+def still_red(receipts: Sequence[Receipt], checks: Sequence[str]) -> ChecksResult:
+    """Return that *checks*, or a look at the syntax, failed on the files as they are, by *receipts*
+    of the whole session; "none" where they did not."""
+    wanted = {normalized(one) for one in checks}
+    meant = [one for one in receipts if one.is_look or normalized(one.command) in wanted]
+    result = checks_result(meant, checks)
+    return result if result.state == "red" else ChecksResult()
+
+
 def held_against(
     found: FoundClaim,
     receipts: Sequence[Receipt],

@@ -366,9 +366,8 @@ class PlainScreen:
         for mark, style, line in receipt_lines(self._end):
             if style != "green" or not answer:
                 self._print_error(clean(f"{mark} {self._translator.render(line)}"))
-        if self._is_unchecked():
-            nothing = phrase("No checks ran, so nothing is verified. See /check list.")
-            self._print_error(self._translator.render(nothing))
+        if note := self._checks_note():
+            self._print_error(clean(self._translator.render(note)))
         for remark in self._remarks:
             self._print_error(clean(self._translator.render(remark)))
         if error:
@@ -381,11 +380,17 @@ class PlainScreen:
         if self._hint:
             self._print_error(self._translator.render(self._hint))
 
-    def _is_unchecked(self) -> bool:
-        """Return whether checks were asked for, files changed, and none ran."""
+    def _checks_note(self) -> Phrase | None:
+        """Return what is to be said of checks that were asked for where none ran in this task."""
         is_asked = self._fails_on_red and self.status in ("done", "refused")
-        ran = any(one.is_check for one in self._end.receipts)
-        return is_asked and not ran and any(self._changes.to_json().values())
+        if not is_asked or any(one.is_check for one in self._end.receipts):
+            return None
+        if self._end.checks.state == "red":
+            names = ", ".join(map(visible, self._end.checks.commands))
+            return phrase("Nothing has changed since these checks failed: {names}", names=names)
+        if any(self._changes.to_json().values()):
+            return phrase("No checks ran, so nothing is verified. See /check list.")
+        return None
 
     def _event_as_json(self, event: Event) -> dict[str, Any]:
         """Return *event*, and one in it, with its type."""

@@ -394,6 +394,41 @@ def test_the_exit_code_tells_of_red_checks_where_that_is_asked_for(
     assert [(one["text"], one["supported"]) for one in told["claims"]] == [("Tests pass.", False)]
 
 
+def test_checks_that_failed_before_fail_a_task_that_changes_nothing(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    replies = [write("sums.py", BAD), DONE, DONE]
+    with assembled_terminal(tmp_path, *replies) as made:
+        say(made)
+        session = made.terminal.session
+
+    def go_on(line: str = "go on") -> tuple[int, str]:
+        errors = io.StringIO()
+        words = Translator("en", {})
+        screen = PlainScreen("text", io.StringIO(), errors, words, fails_on_red=True)
+        with assembled_terminal(tmp_path, DONE) as made:
+            made.terminal.resume(session)
+            for event in say(made, line):
+                screen.show(event)
+            return screen.finish(), errors.getvalue().strip()
+
+    still_red = 5, f"Nothing has changed since these checks failed: {CHECK}"
+    assert go_on() == still_red
+    assert go_on("and now?") == still_red
+    (root / "sums.py").write_text(GOOD)
+    assert go_on() == (0, "")  # they failed on other files
+    (root / "sums.py").write_text(BAD)
+    assert go_on() == still_red
+    go_on("/check set true")
+    assert go_on() == (0, "")  # those are no checks any more
+
+
+def test_syntax_that_was_broken_before_fails_a_task_that_changes_nothing(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path, write("a.py", "def"), DONE, DONE, DONE) as made:
+        assert end(say(made)).checks.state == "red"
+        later = end(say(made, "go on"))
+        assert (later.checks.state, later.receipts) == ("red", ())
+
+
 def test_who_asks_for_checks_is_told_that_none_ran(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, write("a.txt", "a"), DONE) as made:
         events = say(made)

@@ -109,7 +109,10 @@ def read_env(path: Path) -> str | None:
 
 
 def secrets_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield name and value of each secret in the *text* of such a file, quotes taken off."""
+    """Yield name and value of each secret in the *text* of such a file, quotes taken off.
+
+    The last that is set comes first, and what is commented out last.
+    """
     for name, value in _settings(text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")):
         if secret := secret_part(name, value):
             yield name, secret
@@ -118,16 +121,18 @@ def secrets_in(text: str) -> Iterator[tuple[str, str]]:
 def _settings(text: str) -> Iterator[tuple[str, str]]:
     for match in re.finditer(_PRIVATE_KEY, text):
         yield match[1] or "PRIVATE_KEY", match[2]
-    for match in re.finditer(_LINE, text):
+    lines = [*re.finditer(_LINE, text)][::-1]
+    for match in sorted(lines, key=lambda line: line[0].lstrip().startswith("#")):
         name, *quoted, plain = match.groups(default="")
         value = ("".join(quoted) or _cut_at(plain, " #", "\t#")).strip()
-        yield name, value
-        if "=" in plain or ";" in plain:
+        inline = re.findall(_INLINE_SETTING, plain)
+        if "=" in plain or ";" in plain:  # what a shell takes of it, before all of it
             yield name, _cut_at(plain, " #", "\t#", ";", " ").strip()
-            yield from ((inner[1], inner[2]) for inner in re.finditer(_INLINE_SETTING, plain))
-        for part in re.finditer(_PART, value):
-            if secret_part(part[1], part[2]):
-                yield f"{name}_{part[1]}", part[2]
+        yield from inline
+        yield name, value
+        for part, secret in re.findall(_PART, value):
+            if (part, secret) not in inline and secret_part(part, secret):
+                yield f"{name}_{part}", secret
 
 
 def _cut_at(value: str, *marks: str) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +110,8 @@ class Secrets(
             self.refresh()
         if not self._names or not self.is_on:
             return text
-        text, count = self._matcher.replace(text, _token)
-        self.hidden_count += count
+        text, hidden = self._matcher.replace(text, _token)
+        self.hidden_count += hidden
         return text
 
     def segments(self, text: str) -> list[tuple[str, str]]:
@@ -207,17 +209,27 @@ class Secrets(
             stat_key = status.st_ino, status.st_size, status.st_mtime_ns
             if self._files.get(path) != stat_key and (text := read_env(path)) is not None:
                 self._files[path] = stat_key
-                for name, value in secrets_in(text):
-                    self._add_from_file(name, value, path)
+                relative = path.relative_to(self._root).as_posix()
+                found = [(self._in_file(name, relative), one) for name, one in secrets_in(text)]
+                self._add_from_file(found)
 
-    def _add_from_file(self, name: str, value: str, path: Path) -> None:
-        """Give *value* a name that stays; a second of the same name is told apart by its file."""
-        relative = path.relative_to(self._root).as_posix()
-        qualified = f"{name}@{relative}"
+    def _in_file(self, name: str, relative: str) -> str:
+        """Return how *name* is told apart from the same one in another file."""
         owner = self._file_of_name.setdefault(name, relative)
-        shown_name = name if owner == relative else qualified
-        self._values[shown_name] = value
-        self._add(shown_name, value)
+        return name if owner == relative else f"{name}@{relative}"
+
+    def _add_from_file(self, found: Sequence[tuple[str, str]]) -> None:
+        """Give each value that is *found* in a file a name that stays; of those of the same name
+        the first has it, and the others get a number."""
+        kept = {self._names.get(value, ""): value for _, value in found}
+        kept = {name: value for name, value in kept.items() if self._values.get(name) == value}
+        numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
+        for name, value in dict.fromkeys(found):
+            shown_name = name
+            while kept.setdefault(shown_name, value) != value:
+                shown_name = f"{name}.{next(numbers[name])}"
+            self._values[shown_name] = value
+            self._add(shown_name, value)
 
     def _add(self, name: str, value: str) -> None:
         if value in self._names:

@@ -125,7 +125,7 @@ def test_values_are_known_through_line_ends(root: Path, end: str) -> None:
     ],
 )  # fmt: skip
 def test_a_secret_is_found_however_it_is_set(line: str) -> None:
-    assert PASSWORD in dict(secrets_in(line)).values()
+    assert PASSWORD in [value for _, value in secrets_in(line)]
 
 
 def test_passwords_of_several_connections_have_names_of_their_own() -> None:
@@ -152,6 +152,28 @@ def test_names_become_values_where_that_is_meant(root: Path) -> None:
     }  # fmt: skip
     assert secrets.unredact(tool_named("web_search"), {"query": text}) == {"query": text}
     assert secrets.redact("abcd1234efgh") == "«SECRET:TOKEN_OF_OURS»"
+
+
+def test_what_is_set_twice_in_a_file_is_told_apart(root: Path) -> None:
+    def write(*lines: str) -> None:
+        """Write them, and write back what the model reads there."""
+        env = "\n".join(lines)
+        (root / ".env").write_text(env)
+        secrets.refresh()
+        shown = secrets.redact(env)
+        assert not [one for one in (PASSWORD, old, new) if one in shown]
+        assert secrets.unredact(tool_named("create_file"), {"content": shown})["content"] == env
+
+    secrets, old, new = family(root), "an-older-password", "a-newer-password"
+    write(f"# DB_PASSWORD={old}", f"DB_PASSWORD={PASSWORD}")
+    assert secrets.redact(f"{PASSWORD} {old}") == "«SECRET:DB_PASSWORD» «SECRET:DB_PASSWORD.2»"
+    write(f"DB_PASSWORD={old}", f"# DB_PASSWORD={PASSWORD}")  # each keeps its name
+    write(f"DB_PASSWORD={old}", f"DB_PASSWORD={new}")
+    assert secrets.value("«SECRET:DB_PASSWORD»") == new
+    write(f"DB_PASSWORD={old}", f"DB_PASSWORD={PASSWORD}; export DB_PASSWORD")
+    assert secrets.value("«SECRET:DB_PASSWORD»") == PASSWORD
+    (root / ".env").write_text(f"A_KEY={old}\nA_KEY={new}\n# A_KEY={PASSWORD}")
+    assert family(root).redact(f"{old} {new}") == "«SECRET:A_KEY.2» «SECRET:A_KEY»"
 
 
 def test_what_was_saved_a_moment_ago_is_hidden_from_the_call_that_reads_it(root: Path) -> None:

@@ -44,6 +44,7 @@ from modules.cli.render.cards.plain_cards import (
     change_phrase,
     duration,
     found_phrase,
+    is_stopped_job,
     left_out_phrase,
     picture_phrase,
     result_phrase,
@@ -128,7 +129,7 @@ class CardRenderer:
 
     def mark(self, card: Card, state: ResultState) -> tuple[str, str]:
         """Return the sign of how a call ended, and its style; a failed program has failed."""
-        if isinstance(card, RunCard) and state == "done" and card.exit_code != 0 and not card.job:
+        if isinstance(card, RunCard) and state == "done" and not _is_well(card):
             return MARKS["failed"]
         return MARKS[state]
 
@@ -313,8 +314,7 @@ class CardRenderer:
         parts += self._output(card.output, rows)
         if card.exit_code != 0 or not card.output.strip():
             text = clean(self._translator.render(run_ending(card, self._translator)))
-            is_well = card.exit_code == 0 or card.job
-            parts.append(WrappedText(text, "dim" if is_well else "red"))
+            parts.append(WrappedText(text, "dim" if _is_well(card) else "red"))
         parts += [self.dim(run_picture_phrase(picture)) for picture in card.pictures]
         parts += [self.dim(change_phrase(change)) for change in card.changes[:rows]]
         if len(card.changes) > rows:
@@ -402,6 +402,10 @@ class CardRenderer:
             yield self.dim(left_out_phrase(len(card.links) - rows))
         if not card.links:
             yield self.dim(phrase("No matches."))
+
+
+def _is_well(card: RunCard) -> bool:
+    return card.exit_code == 0 or bool(card.job) or is_stopped_job(card)
 
 
 def _fits_heading(card: RunCard) -> bool:

@@ -152,9 +152,16 @@ def run_ending(card: RunCard, translator: Translator) -> Phrase:
     """Return how the run of *card* ended: its exit code, or what killed it, or that it runs on."""
     if card.job:
         return phrase("job {n} is running", n=card.job)
+    if is_stopped_job(card):
+        return phrase("stopped")
     if card.exit_code is None:
         return phrase("stopped: {why}", why=translator.render(card.why) or "–")
     return phrase("exit code {code}", code=card.exit_code)
+
+
+def is_stopped_job(card: RunCard) -> bool:
+    """Return whether *card* is of a job that was told to stop: it has not failed."""
+    return isinstance(card.why, Phrase) and card.why.template == "job {n} was stopped"
 
 
 def change_phrase(change: Change) -> Phrase:

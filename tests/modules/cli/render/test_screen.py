@@ -178,6 +178,10 @@ def test_an_end_before_the_end_says_why() -> None:
             "✗ x a.py · 0.5 s\n  stopped: too long",
         ),
         (
+            RunCard("bash", "serve", "", None, phrase("job {n} was stopped", n=1), 0.5, ""),
+            "✓ x a.py · 0.5 s\n  stopped",
+        ),
+        (
             SearchCard("old", (Hit("a.py", 3, "  old"), Hit("b.py", 0, "")), 5),
             "✓ x a.py · 0.5 s\n  a.py\n      3  old\n  b.py\n  … and 3 more",
         ),

@@ -384,7 +384,7 @@ class Delegation(Feature, BindsToSession, LimitsSpending, ProvidesContext):
             yield (
                 phrase("Helper: {task}", task=visible(task)),
                 phrase(
-                    "{n:,} model calls, ${cost}", n=usage.requests, cost=f"{usage.cost_usd:.4f}"
+                    "model calls: {n:,}, ${cost}", n=usage.requests, cost=f"{usage.cost_usd:.4f}"
                 ),
             )
 

@@ -17,6 +17,7 @@ from core.tools import Tool
 from modules.delegation.helper_approval import HelperApproval
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
+from utils.llm.prices import plain_sum
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class HelperRole(Feature, ProvidesContext, LimitsSpending):
 
     def spending_refusal(self) -> Phrase | None:
         if self._limits.dollars and self.spent >= self._limits.dollars:
-            dollars = f"{self._limits.dollars:g}"
+            dollars = plain_sum(self._limits.dollars)
             return phrase("The helper's budget of ${budget} is used up.", budget=dollars)
         return self._parent.over_budget_reason()
 

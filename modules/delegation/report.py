@@ -41,13 +41,14 @@ def report(
     said = [record for _, record in records]
     answer = _last_words(said)
     is_done = end.why == "done" and bool(answer)
-    parts = [] if is_done else [f"The helper did not finish: {end.detail or end.why}."]
+    why = str(end.detail or end.why).removesuffix(".")
+    parts = [] if is_done else [f"The helper did not finish: {why}."]
     if answer:
         parts += [answer if is_done else f"Its last words: {answer}"]
     text = _within(ANSWER_TOKENS, "\n".join(parts), outputs)
     receipts = _receipts(said, reader)
     title = phrase(
-        "Helper: {steps} model calls, {calls} tool calls",
+        "Helper · model calls: {steps}, tool calls: {calls}",
         steps=sum(isinstance(one, Assistant) for one in said),
         calls=sum(isinstance(one, ToolResult) for one in said),
     )

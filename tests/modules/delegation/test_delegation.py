@@ -166,7 +166,7 @@ def test_a_helper_fails_loops_and_overruns_and_the_task_goes_on(tmp_path: Path) 
         PARENT: [
             delegated("fails"),
             delegated("overruns", steps=2),
-            delegated("costs", budget=0.0005),
+            delegated("costs", budget=0.00005),
             delegated("loops"),
             text_reply("Done."),
         ],
@@ -182,7 +182,8 @@ def test_a_helper_fails_loops_and_overruns_and_the_task_goes_on(tmp_path: Path) 
         assert [one.state for one in answers(assembled.terminal)] == ["failed"] * 4
         assert "The server is down." in texts[0]
         assert "limit of 2 model calls" in texts[1]
-        assert "The helper's budget of $0.0005 is used up." in texts[2]
+        assert "to continue.\n" in texts[1]
+        assert "The helper's budget of $0.00005 is used up.\n" in texts[2]
         assert "kept calling list_files" in texts[3]
         end = events[-1]
         assert isinstance(end, TurnFinished)

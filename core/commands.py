@@ -335,8 +335,7 @@ class Commands(Feature):
         if argument == "list":
             return self._approvals_card()
         if argument.split()[:1] == ["forget"]:
-            self._forget_approval(argument.split()[1:])
-            return self._approvals_card()
+            return self._approvals_card(self._forget_approval(argument.split()[1:]))
         if argument == "next":
             self._context.approval.go_round()
         elif argument:
@@ -345,41 +344,42 @@ class Commands(Feature):
         mode = MODE_LABELS[self._context.approval.mode]
         return TextCard(phrase("Approval mode: {mode}.", mode=mode), always)
 
-    def _approvals_card(self) -> Card:
-        approval = self._context.approval
-        tools = self._context.tools
-        allowed = [
+    def _approvals_card(self, news: Phrase | None = None) -> Card:
+        """Return what is always allowed, below *news*."""
+        rows: list[Row] = [(str(number), *one) for number, one in enumerate(self._allowed(), 1)]
+        if not rows:
+            nothing = phrase("Nothing is always allowed.")
+            return TextCard(news, nothing) if news else TextCard(nothing)
+        title = news or phrase("Always allowed (/approve forget N takes one back)")
+        columns = (phrase("number"), phrase("allowed"), phrase("scope"))
+        return TableCard(title, tuple(rows), columns)
+
+    def _allowed(self) -> list[tuple[Text, Phrase]]:
+        """Return what is always allowed, in words, and where."""
+        tools, in_session = self._context.tools, self._context.approval.patterns
+        return [
             *(
                 (_words_for_kept(one, tools), phrase("in this project"))
                 for one in self._kept_approvals()
             ),
-            *(
-                (_words_for_pattern(one, tools), phrase("in this session"))
-                for one in approval.patterns
-            ),
+            *((_words_for_pattern(one, tools), phrase("in this session")) for one in in_session),
         ]
-        rows: list[Row] = [(str(number), *one) for number, one in enumerate(allowed, 1)]
-        if not rows:
-            return TextCard(phrase("Nothing is always allowed."))
-        columns = (phrase("number"), phrase("allowed"), phrase("scope"))
-        return TableCard(
-            phrase("Always allowed (/approve forget N takes one back)"), tuple(rows), columns
-        )
 
     def _kept_approvals(self) -> Sequence[KeptApproval]:
         kept = self._context.approval.kept
         return kept.all() if kept else ()
 
-    def _forget_approval(self, words: Sequence[str]) -> None:
-        """Take back what `/approve list` shows with the number that *words* say."""
-        approval, known = self._context.approval, self._kept_approvals()
+    def _forget_approval(self, words: Sequence[str]) -> Phrase:
+        """Take back what `/approve list` shows with the number that *words* say; tell what."""
+        approval, known, allowed = self._context.approval, self._kept_approvals(), self._allowed()
         number = parse_number(" ".join(words)) or 0
-        if not 0 < number <= len(known) + len(approval.patterns):
+        if not 0 < number <= len(allowed):
             raise UserError(phrase("Usage: /approve forget N. /approve list shows the numbers."))
         if number > len(known):
             del approval.patterns[number - len(known) - 1]
         elif approval.kept:
             approval.kept.remove(known[number - 1])
+        return phrase("No longer allowed: {what}", what=allowed[number - 1][0])
 
     @command("/stop", "Stop the running task.")
     def stop(self, _: str) -> Card:

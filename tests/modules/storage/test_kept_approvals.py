@@ -155,7 +155,11 @@ def test_what_is_allowed_for_the_session_has_a_number_and_is_taken_back(tmp_path
         assert numbers == ("1", "2", "3", "4")
         assert str(words[1]).startswith("commands that start with “echo one”")
         assert str(words[3]) == "every call of web_search"
-        run_turn(house.terminal, "/approve forget 2")
+        (taken_back,) = run_turn(house.terminal, "/approve forget 2")
+        assert isinstance(taken_back, CommandAnswered)
+        assert taken_back.card
+        said = "No longer allowed: commands that start with “echo one”"
+        assert str(taken_back.card.title).startswith(said)
         assert approval.patterns == ["packages", "web_search *"]
         run_turn(house.terminal, "/approve forget 1")
         assert house.terminal.approval.kept is not None

@@ -310,6 +310,9 @@ class PromptCommand:
     model: str = ""
     tools: tuple[str, ...] = ()
     problem: Text = ""
+    refusal: Callable[[str], Text] = lambda _: ""
+    """What says why nothing can be done with what stands behind the name, before a turn begins; ""
+    where something can."""
     completes: Callable[[Sequence[str]], Sequence[str]] | None = None
     """What returns the words that may be typed next: see `CommandSpec.completes`."""
     calls: Callable[[str], Sequence[ToolCall]] | None = None

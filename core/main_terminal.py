@@ -269,9 +269,11 @@ class MainTerminal:
     def _run_prompt(self, line: str, prompt: PromptCommand, queued: tuple[str, ...]) -> Turn:
         from core.loop.prompt_command import run_prompt_command
 
-        if prompt.problem:
-            name = prompt.usage.split()[0]
-            yield CommandAnswered(name, TextCard(prompt.help), ok=False)
+        name = line.split(maxsplit=1)[0]
+        why = prompt.help if prompt.problem else prompt.refusal(line[len(name) :].strip())
+        if why:
+            answer = CommandAnswered(name, TextCard(why), ok=False)
+            yield map_strings(answer, self.features.redact)
             return
         self._begin_turn()
         yield from self._track_turn(run_prompt_command(self, prompt, line, queued))

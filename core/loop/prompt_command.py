@@ -43,16 +43,16 @@ def run_prompt_command(
     line = map_strings(line, context.features.redact)
     yield TurnStarted(line, context.history.turn)
     argument = line[len(line.split(maxsplit=1)[0]) :].strip()
+    problem = None
     try:
         outputs = yield from _run_programs(context, prompt, argument)
         text = "" if outputs is None else prompt.expand(argument, outputs)
     except Stopped:
         outputs = None
     except UserError as error:
-        outputs = None
-        yield Warned(error.message)
+        outputs, problem = None, error
     if outputs is None:
-        yield from _end_unsaid(context, line, queued)
+        yield from _end_unsaid(context, line, queued, problem)
         return
     text = map_strings(text, context.features.redact)
     context.record(User(text, queued=tuple(queued), typed=line))
@@ -69,15 +69,21 @@ def run_prompt_command(
         yield from run_turn(context)
 
 
-def _end_unsaid(context: PromptContext, line: str, queued: Sequence[str]) -> Iterator[Event]:
-    """End a turn in which nothing was said to the model."""
+def _end_unsaid(
+    context: PromptContext, line: str, queued: Sequence[str], problem: UserError | None
+) -> Iterator[Event]:
+    """End a turn in which nothing was said to the model: as a failure where a *problem* says so."""
     is_stopped = context.stop.is_set()
     context.record(User(line, queued=tuple(queued), is_private=True))
     card = TextCard(phrase("Nothing was sent to the model."))
     state: ResultState = "stopped" if is_stopped else "refused"
     call_id = f"command-{context.history.turn}"
     context.record(ShellResult(call_id, line, "", state, card, 0.0, is_private=True))
-    end = TurnFinished("stopped", phrase("Stopped.")) if is_stopped else TurnFinished("done")
+    end = TurnFinished("done")
+    if is_stopped:
+        end = TurnFinished("stopped", phrase("Stopped."))
+    elif problem:
+        end = TurnFinished("error", problem.message, error_code=problem.code)
     context.on_turn_finished(end)
     yield end
 

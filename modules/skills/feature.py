@@ -161,6 +161,7 @@ class Skills(
                 body="",
                 programs=lambda _: (),
                 expand=lambda argument, _: self._task(argument),
+                refusal=self._refusal,
                 completes=self._next_skill,
                 calls=lambda argument: () if SAVE in self.names() else save_calls(argument),
             )
@@ -172,6 +173,14 @@ class Skills(
     def names(self) -> Sequence[str]:
         """Return the names of all there are, also of those that cannot be used."""
         return list(self._reader.skills())
+
+    def _refusal(self, argument: str) -> Text:
+        """Return why there is nothing to say to the model."""
+        try:
+            self._task(argument)
+        except UserError as error:
+            return error.message
+        return ""
 
     def _task(self, argument: str) -> str:
         """Return what is said to the model. Raises `UserError`."""

@@ -84,13 +84,14 @@ export class App extends Store {
     const seen = new Set(events.map((event) => event.cmd).filter(Boolean));
     const outbox = this.state.outbox.filter(({ cmd }) => !seen.has(cmd));
     for (const { cmd } of this.state.outbox) if (seen.has(cmd)) noteSent(session, cmd);
-    const asked = new Set(this.state.outbox.map(({ cmd }) => cmd));
+    const asked = new Map(this.state.outbox.map(({ cmd, text }) => [cmd, text]));
     this.setState({ transcript, outbox, isReady: true });
     if (!fresh) events.forEach((event) => this.emit("event", event));
     if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
       this.notice(t("You can close this tab now."));
     }
     for (const { effect, cmd } of events) if (/^(agents|keys|git|phone|theme)$/.test(effect) && asked.has(cmd)) this.emit(effect);
+    for (const { type, ok, cmd } of events) if (type === "CommandAnswered" && ok === false && asked.has(cmd)) this.emit("mistyped", asked.get(cmd));
   }
 
   #stateCame(state) {

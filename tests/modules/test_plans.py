@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from core.conversation.messages import StateRecord
-from core.events import ApprovalAsked, CommandAnswered, Event, Informed, Reply, ToolFinished
+from core.events import (
+    ApprovalAsked,
+    CommandAnswered,
+    Event,
+    Informed,
+    Reply,
+    ToolFinished,
+    TurnFinished,
+)
 from core.loop.approval import MODES, Approval, ApprovalMode
 from core.loop.turn import drive
 from modules.cli.print_mode import PlainScreen
@@ -170,6 +178,13 @@ def test_a_plan_can_be_shown_and_done_later_and_after_a_new_start(tmp_path: Path
         assert json.dumps(PLAN)[1:-1] in json.dumps(opened.model.requests[0][-2])
         assert opened.terminal.approval.mode == "guarded"
         assert (opened.root / "a.txt").exists()
+
+
+def test_to_do_a_plan_that_is_not_there_fails(tmp_path: Path) -> None:
+    with planning(tmp_path) as opened:
+        end = say(opened, "/do-plan")[-1]
+        assert isinstance(end, TurnFinished)
+        assert (end.why, "has no plan yet" in str(end.detail)) == ("error", True)
 
 
 def test_a_fork_has_the_plan_as_well(tmp_path: Path) -> None:

@@ -514,3 +514,14 @@ def test_commands_beside_a_turn_are_answered_and_others_wait(served_page: Served
     expect(page.get_by_role("list", name="Queue").get_by_role("listitem")).to_contain_text("/undo")
     gate.open()
     expect(page.locator(".command").last).to_contain_text("/undo")
+
+
+def test_the_words_behind_a_mistyped_command_come_back(served_page: ServedPage) -> None:
+    page = served_page.open()
+    for line in ("/skill deep-reserch of a long story", "/skil of a long story"):
+        send(page, line)
+        expect(page.locator(".log")).to_contain_text("Did you")
+        expect(message(page)).to_have_value(line)
+    send(page, "/zzz")
+    expect(page.locator(".log")).to_contain_text("Unknown command /zzz.")
+    expect(message(page)).to_have_value("")

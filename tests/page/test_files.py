@@ -133,6 +133,13 @@ def test_a_file_is_edited_and_saved(page: Page, served_page: ServedPage) -> None
     assert (served_page.project / "src" / "a.py").read_text().startswith("zero\none\n")
 
 
+def test_the_ends_of_lines_are_told_once(served_page: ServedPage) -> None:
+    (served_page.project / "dos.txt").write_bytes(b"one\r\ntwo\r\n")
+    page = served_page.open()
+    row(page, "dos.txt").click()
+    expect(page.locator(".file-bar .facts")).to_have_text("10 B · UTF-8, CRLF")
+
+
 def test_changes_on_both_sides_merge(page: Page, served_page: ServedPage) -> None:
     file = served_page.project / "src" / "a.py"
     row(page, "src").click()

@@ -275,3 +275,19 @@ def test_the_tab_of_the_file_that_is_shown_is_in_sight(served_page: ServedPage) 
         page.get_by_role("treeitem", name=name).click()
         expect(page.locator(".pane-tab.shown")).to_contain_text(name)
         expect(page.locator(".pane-tab.shown .tab")).to_be_in_viewport(ratio=1)
+
+
+def test_the_tab_of_a_long_name_shows_its_beginning_and_that_it_is_not_saved(
+    served_page: ServedPage,
+) -> None:
+    name = f"{'long_name_' * 20}.txt"
+    (served_page.project / name).write_text("")
+    page = served_page.open()
+    page.get_by_role("treeitem", name=name).click()
+    page.locator(".editor .cm-content").click()
+    page.keyboard.type("more")
+    tab = page.locator(".pane-tab.shown .tab")
+    expect(tab.locator(".dirty")).to_be_in_viewport(ratio=1)
+    words = tab.locator("span").first
+    assert words.evaluate("it => getComputedStyle(it).textOverflow") == "ellipsis"
+    assert words.evaluate("it => it.offsetLeft >= it.parentElement.offsetLeft")

@@ -80,7 +80,11 @@ def test_a_code_pairs_a_phone_that_answers_for_every_screen(remote: ServedPage) 
     sheet.get_by_role("button", name="Remove Chrome, Android").click()
     computer.get_by_role("alertdialog").get_by_role("button", name="Remove").click()
     expect(sheet.get_by_text("None yet.")).to_be_visible()
-    expect(phone.locator(".banner")).to_contain_text("This page is logged out")
+    banner = phone.locator(".banner")
+    expect(banner).to_contain_text("This page is logged out")
+    box = banner.bounding_box()
+    assert box
+    assert box["width"] > 300  # of 390
     phone.reload()
     expect(phone.locator("body")).to_contain_text("This door is closed.")
 

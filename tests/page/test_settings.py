@@ -94,6 +94,15 @@ def test_what_is_typed_while_the_sheet_comes_goes_into_its_search(served_page: S
     expect(page.locator(".settings-sheet li:visible")).to_have_count(3)
 
 
+def test_a_value_that_is_refused_once_the_sheet_is_closed_is_told(served_page: ServedPage) -> None:
+    page = opened(served_page)
+    field = page.locator("[data-setting=retries] input")
+    field.fill("many")
+    field.press("Escape")
+    expect(page.locator(".settings-sheet")).to_have_count(0)
+    expect(page.locator(".notice.bad")).to_contain_text("retries")
+
+
 def test_the_sheet_has_no_faults_in_either_language(served_page: ServedPage) -> None:
     for language in ("en", "zh"):
         page = opened(served_page, language)

@@ -213,6 +213,7 @@ export function composer(app) {
   });
   app.on("pictures", ({ session: of, pictures }) => withPictures((shown) => shown.put(of, pictures)));
   app.on("draft", take);
+  app.on("mistyped", (text) => !area.value && /\s/.test(text) && take(text)); // a name that is wrong costs no other word
   app.on("mention", (path) => take(mention(path)));
   app.on("compose", () => {
     app.emit("chat"); // what is out of sight cannot have the focus

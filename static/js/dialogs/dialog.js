@@ -21,9 +21,6 @@ export function openDialog(title, className, children) {
     h("div", { class: "dialog-head" }, h("h2", { text: title }), close),
     ...children.filter(Boolean),
   );
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close();
-  });
   dialog.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.target.type !== "search" || event.isComposing) return;
     event.preventDefault(); // or it would only empty the field
@@ -53,8 +50,25 @@ function show(dialog, leave) {
     event.preventDefault();
     dialog.close();
   });
+  closeBeside(dialog);
   document.body.append(dialog);
   dialog.showModal();
+}
+
+/**
+ * Closes *dialog* when it is clicked beside it: its own margins are not, nor is a press that began in it, as to mark words.
+ * @param {HTMLDialogElement} dialog
+ */
+function closeBeside(dialog) {
+  const isBeside = ({ target, clientX, clientY }) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    return target === dialog && (clientX < left || clientX > right || clientY < top || clientY > bottom);
+  };
+  let hasBegun = false;
+  dialog.addEventListener("pointerdown", (event) => (hasBegun = isBeside(event)));
+  dialog.addEventListener("click", (event) => {
+    if (hasBegun && isBeside(event)) dialog.close();
+  });
 }
 
 /** Chromium leaves the caret where the dialog was: what is typed into the field that has the focus again is lost. */
@@ -100,9 +114,6 @@ export function confirmed(question, yes) {
         button({ class: "primary danger", on: { click: answer(true) } }, yes),
       ),
     );
-    dialog.addEventListener("click", (event) => {
-      if (event.target === dialog) dialog.close();
-    });
     show(dialog, () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
       resolve(isWanted);

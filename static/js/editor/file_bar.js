@@ -72,7 +72,6 @@ export class FileBar {
     this.facts.textContent = [
       size(file.size),
       !/^utf-8(, lf)?$/i.test(file.encoding) && file.encoding,
-      file.newline === "\r\n" && "CRLF",
       !file.is_writable && t("read-only"),
     ]
       .filter(Boolean)

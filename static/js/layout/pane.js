@@ -150,7 +150,7 @@ class Pane {
     const choose = button(
       { class: "tab", title: this.views?.has(path) ? name : visible(path), on: { click: () => this.#show(path) } },
       path ? "" : icon("changes"),
-      name,
+      h("span", { text: name }),
       path ? dot : "",
     );
     const close = path

@@ -98,6 +98,7 @@ export function openSettings(app, name = "") {
       control.setAttribute("aria-invalid", String(refusal.status > 0)); // else the server has not seen it
       control.setAttribute("aria-describedby", told.id);
       told.textContent = say(refusal.phrase);
+      if (!told.isConnected) app.notice(told.textContent, true); // the settings were closed meanwhile
       told.scrollIntoView({ block: "nearest" });
     }
   }

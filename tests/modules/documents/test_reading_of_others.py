@@ -331,3 +331,25 @@ def test_readings_above_letters_do_not_stand_between_them(reader: DocumentReader
         "<text:ruby-text>かんじ</text:ruby-text></text:ruby> b</text:p></office:text>"
     )
     assert reader.read_text("a.odt", open_document("text", content)) == "a 漢字 b"
+
+
+def test_the_place_for_the_number_of_a_slide_is_no_text_of_it(reader: DocumentReader) -> None:
+    notes = (
+        "<draw:notes><draw:frame><draw:text-box><text:p>Slow.</text:p></draw:text-box></draw:frame>"
+        "<draw:frame><draw:text-box><text:p><text:span><text:page-number>&lt;编号&gt;"
+        "</text:page-number></text:span></text:p></draw:text-box></draw:frame></draw:notes>"
+    )
+    content = (
+        "<office:presentation><draw:page><draw:frame><draw:text-box><text:p>On page "
+        f"<text:page-number>3</text:page-number></text:p></draw:text-box></draw:frame>{notes}"
+        "</draw:page></office:presentation>"
+    )
+    text = reader.read_text("a.odp", open_document("presentation", content))
+    assert text == "--- slide 1 ---\nOn page 3\nNotes:\nSlow."
+
+
+def test_a_book_whose_package_is_named_as_an_address_is_read(reader: DocumentReader) -> None:
+    parts = {name.replace("b/", "b c/"): content for name, content in parts_of(book()).items()}
+    container = parts["META-INF/container.xml"].replace(b"b/c.opf", b"b%20c/c.opf")
+    data = archive({**parts, "META-INF/container.xml": container})
+    assert reader.read_text("a.epub", data) == reader.read_text("b.epub", book())

@@ -15,7 +15,7 @@ import pytest
 
 from core.cards import TableCard, TextCard
 from core.conversation.messages import ToolResult, User
-from core.events import CommandAnswered, Event, Warned
+from core.events import CommandAnswered, Event
 from core.loop.turn import drive
 from modules.skills.feature import MAX_TOKENS
 from modules.skills.install import MAX_FILES, install
@@ -196,10 +196,24 @@ def test_a_task_of_the_persons_own_names_the_skill(tmp_path: Path, home: Path) -
             'Use the skill one: begin by reading "@skills/one".\n\ntidy up'
         )  # and not a word of the author's as if the person had said it
         assert message.typed == "/skill one tidy up"
-        assert any(isinstance(event, Warned) for event in say(made, "/skill on tidy"))
         assert made.terminal.commands["/skill"].completes
         say(made, "/skill data-analysis of x.csv")
         assert "@skills/data-analysis" in sent(made)
+
+
+def test_a_skill_that_cannot_be_used_costs_no_turn(tmp_path: Path, home: Path) -> None:
+    with opened(tmp_path) as made:
+        write(made.root / ".agents/skills/empty", "---\ndescription: D\n---\n")
+        for line, why in {
+            "/skill": "Usage: /skill NAME TASK",
+            "/skill deep-reserch of x": "Did you mean deep-research?",
+            "/skill empty it": "empty",
+        }.items():
+            (answered,) = say(made, line)
+            assert isinstance(answered, CommandAnswered)
+            assert isinstance(answered.card, TextCard)
+            assert (answered.ok, why in str(answered.card.title)) == (False, True), line
+        assert made.terminal.history.turn == 0
 
 
 def test_no_description_is_longer_than_a_hundred_tokens(tmp_path: Path, home: Path) -> None:

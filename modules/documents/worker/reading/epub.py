@@ -60,12 +60,13 @@ def lines(data: bytes) -> list[str]:
 def _chapters(archive: zipfile.ZipFile) -> Iterator[str]:
     container = part(archive, "META-INF/container.xml")
     package = next((attribute(one, "full-path") for one in container.iter("{*}rootfile")), "")
+    names = set(archive.namelist())
+    package = package if package in names else unquote(package)  # EPUB 3.3, 4.2.6.3.1
     root = part(archive, package)
     items = {
         attribute(one, "id"): normpath(join(dirname(package), unquote(attribute(one, "href"))))
         for one in root.iter("{*}item")
     }
-    names = set(archive.namelist())
     for reference in root.iter("{*}itemref"):
         if (name := items.get(attribute(reference, "idref"), "")) in names:
             yield name

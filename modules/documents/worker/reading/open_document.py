@@ -177,6 +177,8 @@ def _pieces(element: Element) -> Iterator[str]:
                 yield "\n"
             case "annotation" | "note-citation" | "tracked-changes" | "object" | "ruby-text" | "":
                 pass
+            case "page-number" if (one.text or "").startswith("<"):  # "<number>" of LibreOffice
+                pass
             case "p" | "h":  # of a frame in the line
                 yield " "
                 yield from _pieces(one)

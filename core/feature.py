@@ -310,6 +310,8 @@ class PromptCommand:
     model: str = ""
     tools: tuple[str, ...] = ()
     problem: Text = ""
+    is_help_only: bool = False
+    """Whether it is no command at all, and only the help says why."""
     completes: Callable[[Sequence[str]], Sequence[str]] | None = None
     """What returns the words that may be typed next: see `CommandSpec.completes`."""
     calls: Callable[[str], Sequence[ToolCall]] | None = None

@@ -172,7 +172,6 @@ def test_a_file_that_cannot_be_read_is_told_of_once(tmp_path: Path) -> None:
         assert told_of == [["AGENTS.md"], [], [], ["AGENTS.md"]]
 
 
-
 def test_that_of_a_clone_is_asked_about_once_by_content(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path, text_reply("ok"), text_reply("ok")) as made:
         (made.root / "AGENTS.md").write_text("do it so\n")

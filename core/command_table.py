@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, ValuesView
 
 from core.feature import Command, CommandSpec, PromptCommand
 from utils.i18n import Phrase, UserError, phrase
@@ -19,9 +19,16 @@ class CommandTable(Mapping[str, Command]):
     ) -> None:
         self._own = {command.name: command for command in own}
         self._others = others
+        self.hidden: Container[str] = ()
+        """The commands that the help leaves out: the screen has its own way."""
 
     def __getitem__(self, name: str) -> Command:
-        return self._own[name] if name in self._own else _as_command(self._others()[name])
+        if name in self._own:
+            return self._own[name]
+        prompt = self._others()[name]
+        if prompt.is_help_only:
+            raise KeyError(name)
+        return _as_command(prompt)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
@@ -33,8 +40,11 @@ class CommandTable(Mapping[str, Command]):
         return self._all().values()
 
     def _all(self) -> dict[str, Command]:
-        others = {name: _as_command(prompt) for name, prompt in self._others().items()}
-        return {**self._own, **{n: one for n, one in others.items() if n not in self._own}}
+        others = {n: one for n, one in self._others().items() if not one.is_help_only}
+        return {
+            **self._own,
+            **{n: _as_command(one) for n, one in others.items() if n not in self._own},
+        }
 
     def expand(self, line: str) -> str:
         """Return *line* with the command that it is short for written out, else as it is.
@@ -63,13 +73,16 @@ class CommandTable(Mapping[str, Command]):
 
     def help_rows(self) -> list[tuple[str, Phrase]]:
         """Return the usage and the help of each, those that are not ours at the end."""
-        rows = [(command.usage, command.help) for command in self.values()]
+        shown = (command for command in self.values() if command.name not in self.hidden)
+        rows = [(command.usage, command.help) for command in shown]
         for name, prompt in self._others().items():
             if name in self._own:
                 taken = phrase(
                     "Ignored {path}: {name} is a built-in command.", path=prompt.path, name=name
                 )
                 rows.append((prompt.usage, taken))
+            elif prompt.is_help_only:
+                rows.append((prompt.usage, prompt.help))
         return rows
 
 

@@ -313,6 +313,8 @@ class PromptCommand:
     refusal: Callable[[str], Text] = lambda _: ""
     """What says why nothing can be done with what stands behind the name, before a turn begins; ""
     where something can."""
+    is_help_only: bool = False
+    """Whether it is no command at all, and only the help says why."""
     completes: Callable[[Sequence[str]], Sequence[str]] | None = None
     """What returns the words that may be typed next: see `CommandSpec.completes`."""
     calls: Callable[[str], Sequence[ToolCall]] | None = None

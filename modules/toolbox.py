@@ -271,7 +271,21 @@ def _checks(parts: SessionParts) -> Checks:
         is_on=settings.verify != "false",
         said=settings.checks,
         seconds=settings.checks_seconds,
+        trace=_trace_in_project(parts),
     )
+
+
+def _trace_in_project(parts: SessionParts) -> str:
+    """Return the path of the trace in the project, "" where none is written there."""
+    if not parts.settings.trace:
+        return ""
+    from modules.trace.feature import parts_in  # only where it is used
+
+    return "/".join(parts_in(_trace_path(parts.settings), parts.project.root))
+
+
+def _trace_path(settings: Settings) -> Path:
+    return Path(settings.trace).expanduser().absolute()
 
 
 def _putting_back(parts: SessionParts) -> PuttingBack:
@@ -349,7 +363,7 @@ def _observers(parts: SessionParts) -> Iterator[Feature]:
         from modules.trace.feature import Trace  # only where it is used
 
         yield Trace(
-            Path(settings.trace).expanduser().absolute(),
+            _trace_path(settings),
             parts.project.root,
             {provider.name: provider for provider in settings.all_providers},
             has_content=settings.trace_content,

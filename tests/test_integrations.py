@@ -119,9 +119,9 @@ def problems(*found: dict[str, Any]) -> Say:
     [
         ([problems()], 0, ""),
         (
-            [problems({"file": "a.txt", "line": 2, "serious": False, "problem": "A typo."})],
+            [problems({"file": "a.txt", "line": 2, "serious": False, "problem": "A\x1b[2Ktypo."})],
             0,
-            "a.txt:2: A typo.\n",
+            "a.txt:2: A [2Ktypo.\n",
         ),
         (
             [problems({"file": "a.txt", "line": 2, "serious": True, "problem": "A key."})],
@@ -145,3 +145,8 @@ def test_the_hook_stops_a_commit_at_a_serious_problem(
     (project / "a.txt").write_text("one\ntwo\n")
     subprocess.run([*git, "add", "."], check=True)
     assert run_hook(project, script) == (code, told)
+
+
+def test_what_a_passing_review_says_is_shown() -> None:
+    manifest = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    assert "\n  verbose: true" in manifest  # else pre-commit shows only what failed

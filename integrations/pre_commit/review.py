@@ -44,8 +44,13 @@ def main(onefold: Sequence[str]) -> int:
     problems = json.loads(ended.stdout)["problems"]
     for one in problems:
         mark = "serious: " if one["serious"] else ""
-        print(f"{one['file']}:{one['line']}: {mark}{one['problem']}")
+        print(printable(f"{one['file']}:{one['line']}: {mark}{one['problem']}"))
     return int(any(one["serious"] for one in problems))
+
+
+def printable(line: str) -> str:
+    """Return *line* without what drives a terminal: the change may have brought it in."""
+    return "".join(char if char.isprintable() else " " for char in line)
 
 
 def command() -> list[str]:

@@ -138,7 +138,7 @@ def offered_commands(terminal: MainTerminal, translator: Translator) -> list[Ava
 
 def _offered(terminal: MainTerminal, translator: Translator) -> Iterator[AvailableCommand]:
     for command in terminal.commands.values():
-        if not is_offered(terminal, command.name):
+        if command.name in terminal.commands.hidden:
             continue
         rest = command.usage.partition(" ")[2]
         hint = AvailableCommandInput(UnstructuredCommandInput(hint=rest)) if rest else None
@@ -148,7 +148,7 @@ def _offered(terminal: MainTerminal, translator: Translator) -> Iterator[Availab
         )
 
 
-def is_offered(terminal: MainTerminal, name: str) -> bool:
-    """Return whether the command *name* is one for a client: it has its own for some."""
-    command = terminal.commands[name]
-    return name not in _OF_THE_SCREEN and not command.spec.leads_to
+def commands_of_clients(terminal: MainTerminal) -> frozenset[str]:
+    """Return the names of the commands that a client does in its own way."""
+    leading = {command.name for command in terminal.commands.values() if command.spec.leads_to}
+    return frozenset(_OF_THE_SCREEN | leading)

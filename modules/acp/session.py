@@ -29,7 +29,6 @@ from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
 from modules.acp.editor_files import EditorFiles, has_programs
 from modules.acp.given_servers import GivenServer, tables_of
-from modules.acp.options import is_offered
 from modules.acp.prompts import PromptContent, add_unsaved
 from modules.acp.questions import asked_call, is_cancelled, options_of, reply_of
 from modules.acp.session_view import SessionView
@@ -211,7 +210,7 @@ class AcpSession:
 
     def _not_offered(self, text: str) -> Phrase | None:
         name = text.split(maxsplit=1)[0]
-        if name in self.terminal.commands and not is_offered(self.terminal, name):
+        if name in self.terminal.commands.hidden:
             return phrase("The editor provides {name}; use it there.", name=name)
         return None
 

@@ -19,7 +19,13 @@ from acp.schema import (
 from core.conversation.transcript import replay_events
 from core.main_terminal import MainTerminal
 from modules.acp.client_link import ClientLink
-from modules.acp.options import ConfigOptions, config_options, mode_state, offered_commands
+from modules.acp.options import (
+    ConfigOptions,
+    commands_of_clients,
+    config_options,
+    mode_state,
+    offered_commands,
+)
 from modules.acp.updates.updates import Update, Updates
 from modules.pictures.feature import Pictures
 from modules.translator import Translator
@@ -42,6 +48,7 @@ class SessionView:
         self._lock = threading.Lock()
         self.updates = self._make_updates(is_replay=False)
         self.updates.turn = terminal.history.turn
+        terminal.commands.hidden = commands_of_clients(terminal)
         self._shown_options = self.config_options()
         self._shown_mode = terminal.approval.mode
 

@@ -68,8 +68,11 @@ class Checks(
         is_on: bool,
         said: Sequence[str],
         seconds: int,
+        trace: str = "",
     ) -> None:
+        """*trace* is the path in the project of what Onefold itself writes there, if it does."""
         self._project = project
+        self._trace = trace
         self._checkpoints = checkpoints
         self._terminal_ops = terminal_ops
         self._kept = kept
@@ -118,7 +121,7 @@ class Checks(
             from modules.checks.receipts import TreeStates  # for tasks that do something
             from modules.checks.task_receipts import TaskReceipts
 
-            trees = TreeStates(self._project, self._checkpoints)
+            trees = TreeStates(self._project, self._checkpoints, self._trace)
             since = unchecked_since(self._session_handle, self._checkpoints)
             self._task = TaskReceipts(trees, self._checkpoints, since)
         return self._task
@@ -272,7 +275,7 @@ class Checks(
             return []
         from modules.checks.receipts import TreeStates
 
-        trees = TreeStates(self._project, self._checkpoints)
+        trees = TreeStates(self._project, self._checkpoints, self._trace)
         now = trees.now_or_last()
         return [(turn, one) for turn, proof in proofs for one in trees.receipts_of(proof, now)]
 

@@ -65,12 +65,14 @@ def _command_of(card: RunCard) -> str:
 class TreeStates:
     """Says which files of the project differ between the states of its folder.
 
-    What programs make for themselves, and what git ignores, counts as no file.
+    What programs make for themselves, what git ignores, and the *trace* that Onefold writes there,
+    counts as no file.
     """
 
-    def __init__(self, project: ListedFiles, checkpoints: LateCheckpoints) -> None:
+    def __init__(self, project: ListedFiles, checkpoints: LateCheckpoints, trace: str = "") -> None:
         self._project = project
         self._checkpoints = checkpoints
+        self._trace = trace
 
     def files(self) -> list[str]:
         """Return the files of the project as they are."""
@@ -105,7 +107,7 @@ class TreeStates:
         changes = [change for change in changes if not _is_generated(change.path)]
         if not changes:
             return []
-        listed = {*self._project.files()}
+        listed = {*self._project.files()} - {self._trace}
         return [c for c in changes if c.kind == "deleted" or (c.new_path or c.path) in listed]
 
     def receipts_of(self, proof: Proof, now: Tree) -> list[Receipt]:

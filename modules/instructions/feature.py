@@ -241,6 +241,11 @@ class Instructions(
                 rows.append((label, _not_sent(judged)))
         return rows
 
+    def path_in_project(self) -> str:
+        """Return the path of the file that counts in the project's folder, "" for none."""
+        file = self._reader.file_for("")
+        return file.shown_path if file else ""
+
     def confirm(self, path: str) -> None:
         """Let the instructions in *path* count as the person's word on them."""
         if file := self._reader.read(path):

@@ -45,9 +45,16 @@ class Init(Feature, BindsToSession):
         text = draft(self._project)
         is_there = self._project.stat(AGENTS_FILE) is not None
         before = self._project.read_text(AGENTS_FILE).text if is_there else ""
-        if argument == "replace" or not is_there:
+        other = "" if is_there else self._instructions.path_in_project()
+        if argument == "replace" or not (is_there or other):
             return self._write(f"{name_of(self.init)} {argument}".strip(), text, before)
         note = phrase("The file already exists and was not changed; /init replace writes this.")
+        if other:
+            note = phrase(
+                "Not written: the model follows {path}, and beside AGENTS.md it would not. "
+                "/init replace writes this.",
+                path=other,
+            )
         diff = text_diff(before, text)
         return DiffCard(AGENTS_FILE, diff.diff, diff.added, diff.removed, note)
 

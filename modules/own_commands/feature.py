@@ -51,6 +51,7 @@ class OwnCommands(Feature, OffersCommands):
             model=file.model,
             tools=file.tools,
             problem=file.problem,
+            is_help_only=not file.is_command,
         )
 
 

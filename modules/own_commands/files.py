@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -30,6 +31,7 @@ PROJECT_FOLDERS = (
 """Where a project may have them; of one name the first counts."""
 _SUFFIX = ".md"
 _NAME = re.compile(r"[\w][\w.-]*")
+_NOT_A_NAME = phrase("only letters, digits, “-”, “_” and “.” can be in its name")
 _MAX_DEPTH = 4
 _MAX_FILES = 200
 _MAX_BYTES = 256_000
@@ -43,8 +45,9 @@ Listing = Callable[[str], Sequence[tuple[str, bool]]]
 class CommandFile:
     """A command in the file *path*; *problem* says why it cannot be used.
 
-    One that *is_own* lies in the person's folder, any other in the project. *tools* are the only
-    ones that its task may use, () for all.
+    Not *is_command*: a link of the project, and a file with a name that none can have. One
+    that *is_own* lies in the person's folder, any other in the project. *tools* are the only ones
+    that its task may use, () for all.
     """
 
     name: str
@@ -57,6 +60,7 @@ class CommandFile:
     tools: tuple[str, ...] = ()
     digest: str = ""
     problem: Text = ""
+    is_command: bool = True
 
     @property
     def usage(self) -> str:
@@ -85,9 +89,11 @@ class CommandReader:
         self._cache: dict[str, tuple[Stamp, CommandFile]] = {}
 
     def commands(self) -> list[CommandFile]:
-        """Return all there are, the person's first; of one name the first counts."""
+        """Return all there are, the person's first, and then what is none; of one name the first
+        counts."""
         found: dict[str, CommandFile] = {}
-        for command in islice(chain(self._own_commands(), self._project_commands()), _MAX_FILES):
+        files = islice(chain(self._own_commands(), self._project_commands()), _MAX_FILES)
+        for command in sorted(files, key=lambda file: not file.is_command):
             found.setdefault(command.name, command)
         return list(found.values())
 
@@ -98,17 +104,24 @@ class CommandReader:
 
         for relative in _found(names_in, ""):
             path = self._own / relative
-            stamp = _stamp(path.stat())
+            stamp = _stamp(path.stat() if path.exists() else path.lstat())  # a link to nothing
             yield self._command(relative, str(path), stamp, path.read_bytes, is_own=True)
 
     def _project_commands(self) -> Iterator[CommandFile]:
         for folder in self._folders:
             for path in _found(self._project.list_names, folder):
                 status = self._project.stat(path)
-                if status is None or stat.S_ISLNK(status.st_mode):
-                    continue  # where it leads is not what was asked about
+                if status is None:
+                    continue
+                relative = path.removeprefix(f"{folder}/")
+                if stat.S_ISLNK(status.st_mode):  # where it leads is not what was asked about
+                    why = phrase("it is a link")
+                    yield CommandFile(
+                        _name(relative), visible(path), False, problem=why, is_command=False
+                    )
+                    continue
                 yield self._command(
-                    path.removeprefix(f"{folder}/"),
+                    relative,
                     path,
                     _stamp(status),
                     lambda path=path: self._project.read_bytes(path, _MAX_BYTES),  # type: ignore[misc]
@@ -126,15 +139,16 @@ class CommandReader:
         cached = self._cache.get(path)
         if cached and cached[0] == stamp:
             return cached[1]
-        name = relative.removesuffix(_SUFFIX).replace("/", ":")
+        command = CommandFile(_name(relative), visible(path), is_own)
         try:
-            data = read()
-            command = _parsed(CommandFile(name, visible(path), is_own), data, self._kind)
+            command = _parsed(command, read(), self._kind)
         except (ToolError, UserError) as error:
-            command = CommandFile(name, visible(path), is_own, problem=error.message)
+            command = replace(command, problem=error.message)
         except OSError as error:
             why = phrase("cannot read it: {why}", why=error.strerror or str(error))
-            command = CommandFile(name, visible(path), is_own, problem=why)
+            command = replace(command, problem=why)
+        if not all(map(_is_name, command.name.split(":"))):
+            command = replace(command, problem=_NOT_A_NAME, is_command=False)
         self._cache[path] = (stamp, command)
         return command
 
@@ -151,12 +165,18 @@ def _found(names_in: Listing, folder: str) -> Iterator[str]:
         except (OSError, ToolError):  # it is not there, or is no folder of ours to read
             continue
         for name, is_folder in items:
+            if name.startswith("."):  # what other programs keep there
+                continue
             path = f"{folder}/{name}" if folder else name
-            is_named = _is_name(name.removesuffix(_SUFFIX))
-            if is_folder and is_named and depth < _MAX_DEPTH and len(pending) < _MAX_FILES:
+            if is_folder and depth < _MAX_DEPTH and len(pending) < _MAX_FILES:
                 pending.append((path, depth + 1))
-            elif not is_folder and is_named and name.endswith(_SUFFIX):
+            elif not is_folder and name.endswith(_SUFFIX):
                 yield path
+
+
+def _name(relative: str) -> str:
+    """Return the name of the command in the file *relative*, with nothing in it unseen."""
+    return visible_text(relative.removesuffix(_SUFFIX).replace("/", ":"))
 
 
 def _is_name(name: str) -> bool:

@@ -7,4 +7,4 @@
 - span          A span, and its line of OTLP JSON.
 """
 
-EXPORTS = {"feature": ["Trace"]}
+EXPORTS = {"feature": ["Trace", "parts_in"]}

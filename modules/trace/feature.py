@@ -274,7 +274,7 @@ def _opened(path: Path, project: Path, mode: int) -> int:
     """Return a descriptor of the file *path*, to be written at its end, which has *mode* if it is
     new; no link below *project* is followed. Raises `OSError`."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    parts = _parts_in(path, project)
+    parts = parts_in(path, project)
     if not parts:
         return os.open(path, flags, mode)
     *folders, name = parts
@@ -289,7 +289,7 @@ def _opened(path: Path, project: Path, mode: int) -> int:
         os.close(folder)
 
 
-def _parts_in(path: Path, project: Path) -> tuple[str, ...]:
+def parts_in(path: Path, project: Path) -> tuple[str, ...]:
     """Return the names that lead from *project* to *path* as it is written, () from elsewhere."""
     written = Path(os.path.normpath(path))
     for parent in written.parents:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Event, Warned
+from core.events import Event, TurnFinished, Warned
 from core.loop.turn import drive
 from tests.assembly import SETTINGS, AssembledTerminal, assembled_terminal
 from tests.modules.delegation.helper_models import PARENT, ModelOfHelpers
@@ -203,3 +203,13 @@ def test_a_program_hears_that_there_is_no_trace(tmp_path: Path) -> None:
     assert done.stdout
     assert done.stderr.count("\n") == 1
     assert f"Cannot write the trace {project / 'none' / 'a.jsonl'}: No such" in done.stderr
+
+
+def test_a_trace_in_the_project_makes_no_receipt_outdated_and_is_not_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = [call_reply("create_file", path="b.txt", content="x"), text_reply("Made.")]
+    trace_to(monkeypatch, tmp_path / "project" / "t.json", checks=("true",))
+    with assembled_terminal(tmp_path, *script) as made:
+        (end,) = [one for one in say(made, "make b.txt") if isinstance(one, TurnFinished)]
+        assert [(one.command, one.state) for one in end.receipts] == [("true", "green")]

@@ -371,9 +371,13 @@ def test_modes_and_options_go_both_ways(tmp_path: Path) -> None:
             ]
             assert "status" in names
             assert "undo" in names
-            assert set(names).isdisjoint(
-                {"new", "resume", "fork", "exit", "quit", "clear", "cls", "keys", "stop"}
-            )
+            own = {"new", "resume", "fork", "exit", "quit", "clear", "cls", "keys", "stop"}
+            assert set(names).isdisjoint(own)
+            await say(connection, session, "/help")
+            told = {
+                line.split()[0] for line in client.text(session).splitlines() if line[:1] == "/"
+            }
+            assert told == {f"/{name}" for name in names}
             for config_id, value in (("mode", "reckless"), ("colour", "red"), ("model", "x")):
                 with pytest.raises(RequestError) as caught:
                     await connection.set_config_option(

@@ -302,6 +302,19 @@ def test_init_writes_what_is_found_and_undo_takes_it_back(tmp_path: Path) -> Non
         assert asked(say(made, "hello", yes=True)) == []
 
 
+def test_init_does_not_put_aside_what_other_files_say(tmp_path: Path) -> None:
+    with assembled_terminal(tmp_path) as made:
+        (made.root / ".github").mkdir()
+        for other in (".github/copilot-instructions.md", "CLAUDE.md"):
+            (made.root / other).write_text("tabs\n")
+            card = command(made, "/init").card
+            assert isinstance(card, DiffCard)
+            assert f"the model follows {other}, and beside AGENTS.md it would not" in f"{card.note}"
+            assert not (made.root / "AGENTS.md").exists()
+        assert command(made, "/init replace").ok
+        assert (made.root / "AGENTS.md").exists()
+
+
 def test_init_names_the_tests_that_a_receipt_rests_on(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as made:
         (made.root / "tests").mkdir()

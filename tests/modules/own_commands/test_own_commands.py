@@ -108,6 +108,27 @@ def test_none_takes_the_name_of_one_of_ours_and_the_persons_goes_first(tmp_path:
         assert "of-mine" in said(made)[0]
 
 
+def test_a_file_that_is_no_command_says_why(tmp_path: Path) -> None:
+    named = "only letters, digits, “-”, “_” and “.” can be in its name"
+    with assembled_terminal(tmp_path) as made:
+        for path in ("my review.md", "my parts/one.md", "re\u200bview.md", ".hidden.md", "good.md"):
+            write(made.root, f".claude/commands/{path}", "Look.")
+        (made.root / ".claude/commands/linked.md").symlink_to("good.md")
+        (made.data.root / "commands").mkdir()
+        (made.data.root / "commands/gone.md").symlink_to("nowhere")
+        told = {usage: text for usage, text in help_rows(made).items() if "Cannot use" in text}
+        assert told == {
+            "/my review": f"Cannot use .claude/commands/my review.md: {named}.",
+            "/my parts:one": f"Cannot use .claude/commands/my parts/one.md: {named}.",
+            "/re\\u200bview": f"Cannot use .claude/commands/re\\u200bview.md: {named}.",
+            "/linked": "Cannot use .claude/commands/linked.md: it is a link.",
+            "/gone": f"Cannot use {made.data.root}/commands/gone.md: "
+            "cannot read it: No such file or directory.",
+        }
+        names = [name for name in made.terminal.commands if f"{name}" in told or name == "/my"]
+        assert names == ["/gone"]  # no command with another name either
+
+
 def test_what_a_project_would_run_is_asked_about_once_and_runs_confined(tmp_path: Path) -> None:
     text = "State: !`echo $1 > made.txt; cat made.txt`. Go on."
     with assembled_terminal(tmp_path, *[text_reply("ok")] * 2) as made:

@@ -157,7 +157,7 @@ def test_what_is_allowed_for_the_session_has_a_number_and_is_taken_back(tmp_path
         assert str(words[3]) == "every call of web_search"
         (taken_back,) = run_turn(house.terminal, "/approve forget 2")
         assert isinstance(taken_back, CommandAnswered)
-        assert taken_back.card
+        assert isinstance(taken_back.card, TableCard)
         said = "No longer allowed: commands that start with “echo one”"
         assert str(taken_back.card.title).startswith(said)
         assert approval.patterns == ["packages", "web_search *"]

@@ -33,7 +33,7 @@ _INLINE_SETTING = r"""(?:^|(?<=\s))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)"""
 _PART = r"""(?:^|(?<=[\s;?&]))([A-Za-z_][\w.-]*)=["']?([^\s;&"']+)"""
 """A part of a value: of a connection string, or of the query of an address."""
 _PRIVATE_KEY = (
-    r"(?s)(?:([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*[\"'`|]*\s*)?"
+    r"(?s)(?:(?<![\w.-])([A-Za-z_][\w.-]*)[ \t]*[=:][\s\"'`|]*)?"
     r"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
 )
 _PRIVATE_NAME = r"(?i)KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|PRIVATE|SALT|DSN|SIGNATURE"

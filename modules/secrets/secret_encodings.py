@@ -35,7 +35,8 @@ class SecretMatcher:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}  # by form
-        self._by_head: dict[str, list[str]] = {}  # forms by their first characters, longest first
+        self._by_head: dict[str, list[int]] = {}
+        """Lengths of the forms that begin with these characters, longest first."""
         self._sorted: list[str] = []
         self._firsts: frozenset[str] = frozenset()
         self._longest = 0
@@ -45,9 +46,10 @@ class SecretMatcher:
         for form in _forms_of(value):
             if form not in self._names:
                 self._names[form] = name
-                alike = self._by_head.setdefault(form[:MIN_SECRET_LENGTH], [])
-                alike.append(form)
-                alike.sort(key=len, reverse=True)
+                lengths = self._by_head.setdefault(form[:MIN_SECRET_LENGTH], [])
+                if len(form) not in lengths:
+                    lengths.append(len(form))
+                    lengths.sort(reverse=True)
 
     def replace(self, text: str, by: Callable[[str], str]) -> tuple[str, int]:
         """Return *text* with ``by(name)`` in the place of each form, and how many there were."""
@@ -122,8 +124,9 @@ class SecretMatcher:
                 position = start + len(form)
 
     def _form_at(self, text: str, start: int) -> str | None:
-        alike = self._by_head[text[start : start + MIN_SECRET_LENGTH]]
-        return next((form for form in alike if text.startswith(form, start)), None)
+        lengths = self._by_head[text[start : start + MIN_SECRET_LENGTH]]
+        pieces = (text[start : start + length] for length in lengths)
+        return next((piece for piece in pieces if piece in self._names), None)
 
     def partial_secret_length(self, text: str) -> int:
         """Return how many characters at the end of *text* may be the beginning of a form."""

@@ -193,6 +193,28 @@ def test_hundreds_of_secrets_and_lines_of_blanks_hold_nothing_up(root: Path) -> 
     assert secrets.partial_secret_length("so value-777-of-me") == 0
 
 
+def test_four_times_the_secrets_that_begin_alike_are_four_times_the_work(root: Path) -> None:
+    def work(number: int) -> int:
+        """Return how many calls it takes to hide *number* secrets."""
+        text = "\n".join(f"KEY_{n}=sk-proj-{n:05}xQ" for n in range(number))
+        (root / ".env").write_text(text)
+        calls: list[str] = []
+        sys.setprofile(lambda _, event, __: calls.append(event))
+        try:
+            shown = family(root).redact(text)
+        finally:
+            sys.setprofile(None)
+        assert shown.count("«SECRET:") == number
+        return len(calls)
+
+    assert work(400) < 5 * work(100)
+
+
+@pytest.mark.parametrize("line", ["KEY=" + "a1B" * 60_000, "KEY= " + " " * 190_000 + "hunter22"])
+def test_a_long_line_is_read(line: str) -> None:
+    assert len(list(secrets_in(line))) == 1  # minutes, if it were quadratic
+
+
 def test_a_link_hides_what_it_leads_to(root: Path) -> None:
     (root / ".env").rename(root / "settings.txt")
     (root / ".env").symlink_to("settings.txt")

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
-from core.cards import Card, TextCard
+from core.cards import Card, RunCard, TextCard
 from core.conversation.citations import Citation
 from core.conversation.messages import ResultState
 from core.events import (
@@ -50,7 +50,7 @@ from modules.cli.task_changes import TaskChanges
 from modules.translator import Translator
 from utils.error_codes import ErrorCode
 from utils.i18n import Phrase, Text, phrase
-from utils.llm.completion import Usage
+from utils.llm.completion import DIRECT_CALL, Usage
 from utils.system.streams import OutputLost
 from utils.text.clean import clean, visible
 
@@ -119,6 +119,7 @@ class PlainScreen:
         self._was_asked = False
         self._helper_titles: dict[str, Text] = {}
         self._is_usage_error = False
+        self._failed_command: ToolFinished | None = None
         self._error: Text = ""
         self._error_code: ErrorCode | None = None
         self._citations: tuple[Citation, ...] = ()
@@ -347,6 +348,8 @@ class PlainScreen:
         self._status = "error" if event.why == "interrupted" else event.why
         self._error, self._error_code = event.detail or "", event.error_code
         self._end = event
+        if event.why == "done" and (failed := self._failed_command):
+            self.fail(card_text(failed.card, self._translator), failed.error_code or "command")
         self._citations = event.citations or self._citations
         self._unknown_citations = event.unknown_citations or self._unknown_citations
         # With that of replies which came to nothing.
@@ -356,6 +359,9 @@ class PlainScreen:
         self._changes.add(event.changes)
         if event.state == "refused" and not event.call_id.startswith(CHECK_CALL):
             self._on_refused(event, self._call_title)
+        if event.state == "failed" and event.call_id.startswith(DIRECT_CALL):
+            is_run = isinstance(event.card, RunCard)  # its receipt tells of it
+            self._failed_command = None if is_run else event
         title = self._translator.render(self._open_titles.pop(event.call_id, event.name))
         self._progress(f"{MARKS[event.state]} {visible(title)}  {event.seconds:.1f} s")
 
@@ -381,10 +387,16 @@ class PlainScreen:
             self._print_error(self._translator.render(self._hint))
 
     def _checks_note(self) -> Phrase | None:
-        """Return what is to be said of checks that were asked for where none ran in this task."""
+        """Return what is to be said of checks that were asked for where their receipts do not."""
         is_asked = self._fails_on_red and self.status in ("done", "refused")
-        if not is_asked or any(one.is_check for one in self._end.receipts):
+        if not is_asked:
             return None
+        if any(one.is_check for one in self._end.receipts):
+            if self._end.checks.state != "none":
+                return None
+            return phrase(
+                "Not every check passed on the files as they are, so they are not verified."
+            )
         if self._end.checks.state == "red":
             names = ", ".join(map(visible, self._end.checks.commands))
             return phrase("Nothing has changed since these checks failed: {names}", names=names)

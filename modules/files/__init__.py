@@ -138,7 +138,14 @@ EXPORTS = {
     "paging": ["read_excerpt", "read_part"],
     "path_errors": ["outside"],
     "preview": ["FilePreviews"],
-    "project": ["BinaryFile", "ContentChanged", "DirectoryItem", "MissingPath", "Project"],
+    "project": [
+        "BinaryFile",
+        "ContentChanged",
+        "DirectoryItem",
+        "MissingPath",
+        "Project",
+        "TooLarge",
+    ],
     "search_worker": ["SearchJob", "SearchResult"],
     "writable": ["TEMPORARY_FILE"],
 }

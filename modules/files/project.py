@@ -54,6 +54,10 @@ class BinaryFile(ToolError):
     """File that is no text."""
 
 
+class TooLarge(ToolError):
+    """File of more bytes than are wanted."""
+
+
 class Project:
     """The folder *root*. Paths are relative, '/'-separated str ('' is the root).
 
@@ -195,7 +199,7 @@ class Project:
             size = os.fstat(file).st_size
             data = b"" if size > limit else self._read(file, limit)
         if max(size, len(data)) > limit:
-            raise ToolError(path_errors.too_large(path, max(size, len(data))))
+            raise TooLarge(path_errors.too_large(path, max(size, len(data))))
         return data
 
     def _read(self, file: int, limit: int) -> bytes:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from core.tools import ToolError
-from modules.files.project import Project
+from modules.files.project import BinaryFile, Project, TooLarge
 from utils.frozen import frozen
-from utils.i18n import Text
+from utils.i18n import Text, phrase
 from utils.text.clean import visible, visible_text
 from utils.text.line_diff import text_diff
+from utils.text.lines import format_size
 from utils.text.tokens import estimate_tokens
 
 AGENTS_FILE = "AGENTS.md"
@@ -148,7 +149,7 @@ class InstructionReader:
             data = self._project.read_bytes(file.path, _MAX_BYTES)
             text = self._project.decode_text(file.path, data).text
         except ToolError as error:
-            return InstructionFile(file.path, file.folder, problem=error.message)
+            return InstructionFile(file.path, file.folder, problem=_for_people(error))
         return replace(file, text=visible_text(text).strip("\n"), data=data)
 
 
@@ -156,6 +157,17 @@ def folders_to(path: str, is_folder: Callable[[str], bool] = lambda _: False) ->
     """Return the folders that *path* lies in, the outermost first, and itself if it is one."""
     parts = _with_parents(path)
     return parts if is_folder(path) else parts[:-1]
+
+
+def _for_people(error: ToolError) -> Text:
+    """Return what *error* says, without what a model could do about it."""
+    match error:
+        case BinaryFile():
+            return phrase("it is not a text file")
+        case TooLarge():
+            return phrase("it is larger than {most}", most=format_size(_MAX_BYTES))
+        case _:
+            return error.message
 
 
 def _with_parents(path: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from core.cards import Card, TableCard, TextCard
+from core.conversation.messages import ToolCall
 from core.feature import Feature, PromptCommand, Section, SessionHandle, command
 from core.hooks import (
     BindsToSession,
@@ -20,7 +21,7 @@ from core.tool_texts import definitions_text
 from core.tools import ToolError
 from modules.files.project import Project
 from modules.skills.files import FILE, OWN_FOLDERS, DocumentTexts, Origin, Skill, SkillReader
-from modules.skills.saving import SAVE, save_calls
+from modules.skills.saving import SAVE, name_refusal, name_to_save, save_calls
 from modules.skills.switches import SkillSwitches
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import visible
@@ -163,7 +164,7 @@ class Skills(
                 expand=lambda argument, _: self._task(argument),
                 refusal=self._refusal,
                 completes=self._next_skill,
-                calls=lambda argument: () if SAVE in self.names() else save_calls(argument),
+                calls=self._save_calls,
             )
         }
 
@@ -176,11 +177,25 @@ class Skills(
 
     def _refusal(self, argument: str) -> Text:
         """Return why there is nothing to say to the model."""
+        if why := self._save_refusal(argument):
+            return why
         try:
             self._task(argument)
         except UserError as error:
             return error.message
         return ""
+
+    def _save_calls(self, argument: str) -> Sequence[ToolCall]:
+        name = self._name_to_save(argument)
+        return () if name is None or self._save_refusal(argument) else save_calls(name)
+
+    def _save_refusal(self, argument: str) -> Phrase | None:
+        name = self._name_to_save(argument)
+        return None if name is None else name_refusal(name, self._project, self.names())
+
+    def _name_to_save(self, argument: str) -> str | None:
+        """Return the name that a skill is to be saved by, None where that is not what is meant."""
+        return None if SAVE in self.names() else name_to_save(argument)
 
     def _task(self, argument: str) -> str:
         """Return what is said to the model. Raises `UserError`."""

@@ -111,17 +111,8 @@ class SavesSkills(Feature, BindsToSession):
         return self._decided(name, folder, draft, failure, reply)
 
     def _check(self, name: str) -> None:
-        if not is_skill_name(name):
-            raise UserError(_USAGE)
-        folder = f"{PROJECT_FOLDERS[0]}/{name}"
-        if name in self._known() or self._project.stat(folder) is not None:
-            raise UserError(
-                phrase(
-                    "There is already a skill {name}. Choose another name, or delete that "
-                    "one first.",
-                    name=name,
-                )  # fmt: skip
-            )
+        if refusal := name_refusal(name, self._project, self._known()):
+            raise UserError(refusal)
         self._work.refuse_whole_disk()
 
     def _drafter(self) -> Drafter:
@@ -156,12 +147,27 @@ class SavesSkills(Feature, BindsToSession):
         return Outcome(text, _card(folder, draft, note), changes=changes)
 
 
-def save_calls(argument: str) -> Sequence[ToolCall]:
-    """Return the call that `/skill` with *argument* makes where that is to save one."""
+def name_to_save(argument: str) -> str | None:
+    """Return the name of the skill that `/skill` with *argument* is to save, None for no saving."""
     word, _, name = argument.strip().partition(" ")
-    if word != SAVE:
-        return ()
-    arguments = json.dumps({"name": name.strip()}, ensure_ascii=False)
+    return name.strip() if word == SAVE else None
+
+
+def name_refusal(name: str, project: Project, known: Sequence[str]) -> Phrase | None:
+    """Return why no skill *name* can be saved in *project*, beside those *known*."""
+    if not is_skill_name(name):
+        return _USAGE
+    if name in known or project.stat(f"{PROJECT_FOLDERS[0]}/{name}") is not None:
+        return phrase(
+            "There is already a skill {name}. Choose another name, or delete that one first.",
+            name=name,
+        )
+    return None
+
+
+def save_calls(name: str) -> Sequence[ToolCall]:
+    """Return the call that saves the skill *name*."""
+    arguments = json.dumps({"name": name}, ensure_ascii=False)
     return [ToolCall("save-skill", SavesSkills.save_skill.__name__, arguments)]
 
 

@@ -442,6 +442,22 @@ def test_who_asks_for_checks_is_told_that_none_ran(tmp_path: Path) -> None:
         assert ("No checks ran" in errors.getvalue()) is is_strict
 
 
+def test_who_asks_for_checks_is_told_where_they_say_nothing_of_the_files(tmp_path: Path) -> None:
+    settings = replace(assembly.SETTINGS, checks=("true", "echo x >> count.txt"))
+    with assembled_terminal(tmp_path, write("a.txt", "a"), DONE, app_settings=settings) as made:
+        (made.root / "count.txt").write_text("x\n")
+        events = say(made)
+    for is_strict in (True, False):
+        errors = io.StringIO()
+        words = Translator("en", {})
+        screen = PlainScreen("text", io.StringIO(), errors, words, fails_on_red=is_strict)
+        for event in events:
+            screen.show(event)
+        assert screen.finish() == 0
+        assert "true is outdated: count.txt changed" in errors.getvalue()
+        assert ("so they are not verified" in errors.getvalue()) is is_strict
+
+
 def test_checks_stop_with_the_task(tmp_path: Path) -> None:
     project(tmp_path)
     settings = replace(assembly.SETTINGS, checks=("echo begun; sleep 100",))

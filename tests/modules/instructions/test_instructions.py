@@ -167,9 +167,14 @@ def test_a_file_that_cannot_be_read_is_told_of_once(tmp_path: Path) -> None:
         told_of: list[list[str]] = []
         for lines in (200_000, 200_000, 1, 200_000):
             (made.root / "AGENTS.md").write_text("- a rule\n" * lines)
-            warned = [f"{one.what}" for one in say(made, "go") if isinstance(one, Warned)]
-            told_of.append([one.partition(":")[0] for one in warned])
-        assert told_of == [["AGENTS.md"], [], [], ["AGENTS.md"]]
+            told_of.append([f"{one.what}" for one in say(made, "go") if isinstance(one, Warned)])
+        warning = "AGENTS.md: not sent to the model: it is larger than 1.0 MB"
+        assert told_of == [[warning], [], [], [warning]]
+        (made.root / "AGENTS.md").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
+        card = made.terminal.run_concurrently("/status").card
+        assert isinstance(card, TableCard)
+        row = "AGENTS.md: not sent to the model: it is not a text file"
+        assert row in [f"{row[1]}" for row in card.rows]
 
 
 def test_that_of_a_clone_is_asked_about_once_by_content(tmp_path: Path) -> None:

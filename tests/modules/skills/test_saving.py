@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from core.cards import DiffCard, TextCard
-from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolOutput
+from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, ToolOutput
 from core.loop.turn import drive
+from modules.cli.print_mode import PlainScreen
 from modules.cli.render.cards.card_rows import diff_lines
+from modules.translator import Translator
 from tests.assembly import AssembledTerminal, HermeticSettings, assembled_terminal
 from tests.scripted_model import Item, call_reply, text_reply
 
@@ -179,17 +182,28 @@ def test_nothing_is_drafted_where_it_could_not_be_kept(tmp_path: Path) -> None:
     replies = [run("exit 1"), text_reply("Done."), run("true"), text_reply("Done.")]
     with assembled_terminal(tmp_path, *replies, app_settings=SETTINGS) as made:
         begun(made)
-        assert "no command succeeded" in said(save(made)[1])
+        events, end = save(made)
+        assert "no command succeeded" in said(end)
+        errors = io.StringIO()
+        screen = PlainScreen("text", io.StringIO(), errors, Translator("en", {}))
+        for event in events:
+            screen.show(event)
+        assert (screen.finish(), "no command succeeded" in errors.getvalue()) == (1, True)
         drive(made.terminal.run_line("Try again."), lambda _: None)
-        asked = len(made.model.requests)
+        asked, turn = len(made.model.requests), made.terminal.history.turn
         for line, why in {
             "/skill save deep-research": "There is already a skill deep-research",
             "/skill save": "Usage: /skill save NAME",
             "/skill save ../a": "Usage: /skill save NAME",
             "/skill save a b": "Usage: /skill save NAME",
         }.items():
-            assert why in said(save(made, line=line)[1]), line
-        assert len(made.model.requests) == asked
+            told: list[Event] = []
+            drive(made.terminal.run_line(line), told.append)
+            (answered,) = told
+            assert isinstance(answered, CommandAnswered)
+            assert isinstance(answered.card, TextCard)
+            assert (answered.ok, why in str(answered.card.title)) == (False, True), line
+        assert (len(made.model.requests), made.terminal.history.turn) == (asked, turn)
         made.terminal.approval.mode = "read-only"
         assert save(made)[1].state == "refused"
         assert len(made.model.requests) == asked

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import io
+import zipfile
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -19,6 +22,17 @@ SAMPLES = {
     "gbk": (b"", "# 配置文件的说明\nname = 服务器\nlast = 1\n"),
     "shift_jis": (b"", "# 設定ファイルです\nname = サーバー\nlast = 1\n"),
 }
+
+
+OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+
+
+def archive(files: Mapping[str, str | bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    return data.getvalue()
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -127,7 +141,21 @@ def test_a_new_file_is_utf8(text: str, newline: str, data: bytes) -> None:
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x03\x20\0\0\x02\x58", "PNG image, 800x600"),
         (b"GIF89a\x20\x03\x58\x02\xf7\0", "GIF image, 800x600"),
         (b"%PDF-1.7\n%text only\n", "PDF document"),
-        (b"PK\x03\x04\x14\0", "zip archive (or an office document, jar, wheel …)"),
+        (b"PK\x03\x04\x14\0", "zip archive"),
+        (archive({"[Content_Types].xml": "", "word/document.xml": "x"}), "Word document"),
+        (archive({"xl/workbook.xml": "", "[Content_Types].xml": ""}), "Excel workbook"),
+        (
+            archive({"[Content_Types].xml": "", "ppt/presentation.xml": ""}),
+            "PowerPoint presentation",
+        ),
+        (archive({"mimetype": "application/epub+zip"}), "EPUB book"),
+        (archive({"mimetype": "application/vnd.oasis.opendocument.text"}), "OpenDocument text"),
+        (
+            archive({"a.docx": archive({"[Content_Types].xml": "", "word/document.xml": ""})}),
+            "zip archive",
+        ),
+        (OLD_OFFICE + "WordDocument".encode("utf-16-le"), "Office document of before 2007"),
+        (OLD_OFFICE + "EncryptedPackage".encode("utf-16-le"), "Office document with a password"),
         (b"\x7fELF\x02\x01\x01\0", "ELF program or library"),
         (b"SQLite format 3\0" + bytes(80), "SQLite database"),
         (b"abc\0def", "binary data"),

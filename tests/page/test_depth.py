@@ -36,3 +36,14 @@ def test_a_decision_is_offered_in_the_language_of_the_page(served_page: ServedPa
     choices.first.click()
     expect(replies(page).last).to_contain_text("好了。")
     assert "The person answers: Continue" in served_page.model.requests[-1][-1]["content"]
+
+
+def test_the_card_of_a_question_of_ours_says_what_is_asked(served_page: ServedPage) -> None:
+    failing = call_reply("read_file", path="gone.txt")
+    served_page.model.replies = [failing, text_reply("It is not there."), text_reply("Left out.")]
+    page = served_page.open()
+    send(page, "redesign the architecture of the authentication")
+    card = page.locator(".call[data-state=asked]")
+    expect(card.locator(".target")).to_have_text("The last step failed (read_file).")
+    page.get_by_role("button", name="Skip").first.click()
+    expect(replies(page).last).to_contain_text("Left out.")

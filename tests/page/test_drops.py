@@ -140,6 +140,14 @@ def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(
     page.get_by_role("alertdialog").get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("alertdialog")).to_have_count(0)
     assert (served_page.project / "a.txt").read_text() == "mine"
+    (tmp_path / "src").mkdir()
+    for place in (tmp_path, served_page.project):
+        (place / "src" / "a.txt").write_text("")
+    drop(page, ".log", tmp_path / "src")
+    question = page.get_by_role("alertdialog")
+    expect(question).to_contain_text("src/a.txt already exists. Replace it?")
+    question.get_by_role("button", name="Cancel").click()
+    expect(question).to_have_count(0)
     drop(page, ".log", tmp_path / "a.txt")
     page.get_by_role("alertdialog").get_by_role("button", name="Replace").click()
     expect(message(page)).to_have_value("@a.txt ")

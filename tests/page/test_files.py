@@ -244,6 +244,22 @@ def test_a_name_that_is_refused_can_be_mended(page: Page, served_page: ServedPag
     expect(field).to_be_hidden()
 
 
+def test_blanks_at_the_ends_of_a_name_stay(page: Page, served_page: ServedPage) -> None:
+    (served_page.project / " old .txt ").touch()
+    row(page, " old .txt ").click(button="right")
+    page.get_by_role("menuitem", name="Rename").click()
+    field = page.get_by_role("textbox", name="New name")
+    field.press("Enter")
+    expect(field).to_be_hidden()
+    assert (served_page.project / " old .txt ").exists()
+    row(page, " old .txt ").click(button="right")
+    page.get_by_role("menuitem", name="Rename").click()
+    field.fill(" new .txt ")
+    field.press("Enter")
+    expect(field).to_be_hidden()
+    assert (served_page.project / " new .txt ").exists()
+
+
 def test_a_note_and_the_focus_are_a_click_away(page: Page, served_page: ServedPage) -> None:
     row(page, "src").click()
     row(page, "a.py").click(button="right")

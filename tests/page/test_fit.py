@@ -291,3 +291,22 @@ def test_the_tab_of_a_long_name_shows_its_beginning_and_that_it_is_not_saved(
     words = tab.locator("span").first
     assert words.evaluate("it => getComputedStyle(it).textOverflow") == "ellipsis"
     assert words.evaluate("it => it.offsetLeft >= it.parentElement.offsetLeft")
+
+
+def test_beside_a_long_name_its_size_is_whole(served_page: ServedPage) -> None:
+    name = f"{'long_name_' * 20}.txt"
+    (served_page.project / name).write_text("x" * 2345)
+    page = served_page.open(width=640)
+    page.keyboard.press("Control+p")
+    page.keyboard.type("long")
+    page.keyboard.press("Enter")
+    facts = page.locator(".file-bar .facts")
+    expect(facts).to_have_text("2.3 kB")
+    assert facts.evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
+def test_who_wants_more_contrast_has_it(served_page: ServedPage) -> None:
+    page = served_page.open(contrast="more", color_scheme="dark")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(0, 0, 0)")
+    page.emulate_media(contrast="no-preference")
+    expect(page.locator("body")).not_to_have_css("background-color", "rgb(0, 0, 0)")

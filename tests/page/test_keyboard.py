@@ -143,6 +143,59 @@ def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(
     assert served_page.model.requests == []
 
 
+def test_what_is_typed_behind_enter_goes_where_it_leads(served_page: ServedPage) -> None:
+    page = served_page.open()
+    held = HeldRequests(page, "**/search/commands.js")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("settings")
+    page.keyboard.press("Enter")
+    page.keyboard.type("step_limit")
+    held.wait()
+    held.release()
+    field = page.get_by_role("searchbox", name="Find a setting")
+    expect(field).to_have_value("step_limit")
+    expect(field).to_be_focused()
+    expect(page.get_by_role("dialog")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(message(page)).to_have_value("")
+
+
+def test_a_list_that_still_searches_takes_what_is_typed_behind_enter_for_no_word_of_it(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.open()
+    held = HeldRequests(page, "**/api/settings")
+    page.keyboard.press("Control+k")
+    held.wait()
+    page.get_by_role("combobox", name="Find anything").fill("/status")
+    page.keyboard.press("Enter")
+    page.keyboard.type("now")
+    held.release()
+    expect(message(page)).to_have_value("/status now")
+    expect(message(page)).to_be_focused()
+
+
+def test_what_is_typed_before_a_file_is_there_goes_into_it(served_page: ServedPage) -> None:
+    for name in ("a.txt", "b.txt"):
+        (served_page.project / name).write_text(f"{name}\n")
+    page = served_page.open()
+    held = HeldRequests(page, "**/api/files/text?*", times=2)
+    page.keyboard.press("Control+p")
+    page.keyboard.type("a.t")
+    page.keyboard.press("Enter")
+    held.wait()
+    page.keyboard.press("Control+p")  # another one was meant
+    page.keyboard.type("b.t")
+    page.keyboard.press("Enter")
+    held.wait(2)
+    page.keyboard.type("so ")
+    held.release(1)
+    expect(page.locator(".editor .cm-line").first).to_have_text("so b.txt")
+    expect(page.locator(".editor")).to_be_focused()
+    expect(message(page)).to_have_value("")
+    held.release(0)
+
+
 def test_escape_before_a_list_is_there_leaves_all_as_it_was(served_page: ServedPage) -> None:
     page = served_page.open()
     message(page).fill("so ")

@@ -103,6 +103,26 @@ def test_a_table_is_drawn_from_csv(page: Page) -> None:
     expect(page.get_by_role("cell", name="Boskoop, red")).to_be_visible()
 
 
+def test_a_table_has_a_cell_in_each_column_though_its_rows_are_uneven(
+    served_page: ServedPage,
+) -> None:
+    (served_page.project / "uneven.csv").write_text("a,b\n1\n2,3,4\n")
+    page = served_page.open()
+    row(page, "uneven.csv").click()
+    expect(page.locator(".preview:visible tbody td")).to_have_text(["1", "", "", "2", "3", "4"])
+    expect(page.locator(".preview:visible thead th")).to_have_count(3)
+
+
+def test_decimals_behind_a_comma_sort_as_numbers(served_page: ServedPage) -> None:
+    values = ["2,25", "-1,5", "1.234,5", "10", "-10,75", "1,125"]
+    (served_page.project / "n.csv").write_text("n;x\n" + "".join(f"{n};\n" for n in values))
+    page = served_page.open()
+    row(page, "n.csv").click()
+    page.get_by_role("columnheader", name="n").get_by_role("button").click()
+    cells = page.locator(".preview:visible tbody td:first-child")
+    expect(cells).to_have_text(["-10,75", "-1,5", "1,125", "2,25", "10", "1.234,5"])
+
+
 def test_a_table_that_is_shown_in_part_says_so(served_page: ServedPage) -> None:
     (served_page.project / "many.csv").write_text(
         "n,square\n" + "".join(f"{n},x\n" for n in range(501))

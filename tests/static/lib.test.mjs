@@ -4,7 +4,7 @@ import { diff3Merge, diffIndices } from "../../static/vendor/node-diff3@3.2.1/no
 import { diffWordsWithSpace } from "../../static/vendor/diff@9.0.0/diff.js";
 import { overwritten, spans, stripped } from "../../static/js/cards/ansi.js";
 import { settledEnd } from "../../static/js/markdown/blocks.js";
-import { rows } from "../../static/js/editor/csv.js";
+import { evened, rows } from "../../static/js/editor/csv.js";
 import { cutTokens, diffRows, sideBySide, withTokens, withWords } from "../../static/js/cards/diff_rows.js";
 import { count, size, visible } from "../../static/js/lib/format.js";
 import { daysAgo, duration } from "../../static/js/lib/time.js";
@@ -131,6 +131,7 @@ test("comma, semicolon and tab, quotes and line ends inside quotes", () => {
     ["1,5", "2"],
   ]);
   assert.deepEqual(rows("a\tb"), [["a", "b"]]);
+  assert.deepEqual(evened([["a"], ["b", "c"]]), [["a", ""], ["b", "c"]]);
 });
 
 test("blocks settle at blank lines, but not in fences and lists", () => {

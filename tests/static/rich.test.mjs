@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Marked } from "../../static/vendor/marked@18.2.1/marked.js";
 import { formulas } from "../../static/js/markdown/math_syntax.js";
-import { csv, numberOf } from "../../static/js/tables/table_values.js";
+import { csv, decimalMark, numberOf } from "../../static/js/tables/table_values.js";
 
 const marked = new Marked(formulas);
 const found = (text) =>
@@ -50,6 +50,13 @@ test("cells that are numbers, whatever their unit", () => {
   const numbers = { "1,200": 1200, "−4": -4, "-4.5": -4.5, "$5.10": 5.1, "12 %": 12, ".5": 0.5, "1e3": 1000 };
   for (const [text, number] of Object.entries(numbers)) assert.equal(numberOf(text), number, text);
   for (const text of ["", "-", "a", "1.2.3", "1,2", "12 apples", "2024-01-02"]) assert.equal(numberOf(text), null, text);
+});
+
+test("one decimal comma tells how a column writes its numbers", () => {
+  assert.equal(decimalMark(["1,500", "2", "3.1.2024"]), ".");
+  assert.equal(decimalMark(["1,500", "2,5"]), ",");
+  const numbers = { "1,500": 1.5, "1.234,5": 1234.5, "-1,5 %": -1.5, ",5": 0.5, "2": 2 };
+  for (const [text, number] of Object.entries(numbers)) assert.equal(numberOf(text, ","), number, text);
 });
 
 test("a cell with a comma, a quote or a line is quoted", () => {

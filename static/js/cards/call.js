@@ -6,7 +6,7 @@ import { icon } from "../lib/icons.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
 import { duration } from "../lib/time.js";
 import { codeBlock } from "../markdown/code_block.js";
-import { t } from "../i18n/translate.js";
+import { say, t } from "../i18n/translate.js";
 import { drawCard, hasBody, summary } from "./cards.js";
 import { LiveOutput } from "./output.js";
 import { programBlock } from "./program.js";
@@ -80,7 +80,7 @@ class CallView {
     if (item.arguments !== before.arguments) this.#live = null;
     this.element.dataset.state = item.question ? "asked" : item.state;
     retext(this.words, verb(item.name));
-    this.#drawTarget(visible(target(item.name, item.arguments)));
+    this.#drawTarget(visible(target(item.name, item.arguments) || asked(item)));
     this.undo.update(item.undoable, `${verb(item.name)} ${visible(target(item.name, item.arguments))}`);
     this.#drawMeta(item);
     if (item.state !== before.state || item.question !== before.question || !this.sign.firstChild)
@@ -180,6 +180,9 @@ class CallView {
     this.#live.update(item.output);
   }
 }
+
+/** What the person is asked while that waits: a question of ours has no arguments. */
+const asked = ({ question }) => (question?.risk === "question" ? say(question.why) : "");
 
 /** What the call was given: its program, or all its arguments. */
 function given({ name, arguments: all }) {

@@ -28,6 +28,12 @@ export function rows(text, most = Infinity) {
   return found;
 }
 
+/** *rows* with empty cells where one is shorter than the longest. @param {string[][]} rows @returns {string[][]} */
+export function evened(rows) {
+  const width = rows.reduce((most, { length }) => Math.max(most, length), 0);
+  return rows.map((row) => [...row, ...Array(width - row.length).fill("")]);
+}
+
 /** @param {string} text */
 function guess(text) {
   const line = text.slice(0, text.indexOf("\n") >>> 0);

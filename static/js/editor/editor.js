@@ -284,6 +284,16 @@ export class Editor {
     this.replaceRange(start, old.length - end, text.slice(start, text.length - end));
   }
 
+  focus() {
+    this.view.focus();
+  }
+
+  /** Writes *text* as if it were typed. @param {string} text */
+  write(text) {
+    const { state } = this.view;
+    if (!state.readOnly) this.view.dispatch(state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+  }
+
   replaceRange(from, to, insert) {
     this.view.dispatch({ changes: { from, to, insert } });
   }

@@ -229,15 +229,13 @@ export class FileView {
     if (line) this.#editor?.goTo(line);
   }
 
-  /**
-   * Puts the focus where one goes on: into the text, or onto what can be done with the file.
-   * @param {() => boolean} isUnmoved of `watchFocus`: it is taken from nobody who went on elsewhere
-   */
-  async enter(isUnmoved) {
+  async isDrawn() {
     await this.#isLoading;
-    if (!isUnmoved()) return;
-    if (this.#editor && !this.#isPreview) this.#editor.view.focus();
-    else this.bar.pinButton.focus();
+  }
+
+  /** Where one goes on: the text, or what can be done with the file. */
+  get place() {
+    return this.#editor && !this.#isPreview ? this.#editor : this.bar.pinButton;
   }
 
   #preview(kind, text) {

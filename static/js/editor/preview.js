@@ -3,7 +3,7 @@
 import { button, h } from "../lib/dom.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
-import { rows } from "./csv.js";
+import { evened, rows } from "./csv.js";
 import { addTableTools } from "../tables/table_tools.js";
 import { enlargeable } from "../markdown/large.js";
 import { MarkdownWriter } from "../markdown/writer.js";
@@ -119,7 +119,7 @@ function replacedIfBroken(element) {
 
 /** A table that is not whole neither sorts nor copies: both would be taken for all of it. */
 function csvTable(text, name) {
-  const [head, ...found] = rows(text, MOST_ROWS + 2);
+  const [head, ...found] = evened(rows(text, MOST_ROWS + 2));
   if (!head) return h("p", { class: "preview padded muted", text: t("This file is empty.") });
   const body = found.slice(0, MOST_ROWS);
   const table = h(

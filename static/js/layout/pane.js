@@ -1,6 +1,7 @@
 // The right pane: changes, open files, other tabs.
 
-import { button, h, keyed, watchFocus } from "../lib/dom.js";
+import { button, h, keyed } from "../lib/dom.js";
+import { typedAhead } from "../keyboard/type_ahead.js";
 import { icon } from "../lib/icons.js";
 import { nameOf, visible } from "../lib/format.js";
 import { keep, kept } from "../lib/storage.js";
@@ -47,7 +48,10 @@ class Pane {
       (tab) => tab.path,
       (tab) => this.#tab(tab),
     );
-    app.on("open", (wanted) => this.open(wanted));
+    app.on("open", (wanted) => {
+      const opened = this.open(wanted);
+      if (wanted.isEntered) void typedAhead(opened, (file) => file.place);
+    });
     const choose = (path = this.#shown) => this.#show(path);
     app.on("preview", async (served) => (await import("../previews/previews.js")).open(this, served, choose));
     app.on("git", async () => (await import("../git/git_pane.js")).openGit(this, choose));
@@ -66,15 +70,18 @@ class Pane {
     });
   }
 
-  /** @param {{path: string, line?: number, isEntered?: boolean}} wanted entered: takes the focus */
-  async open({ path, line = 0, isEntered = false }) {
-    const isUnmoved = watchFocus();
+  /**
+   * @param {{path: string, line?: number, isEntered?: boolean}} wanted entered: takes the focus
+   * @returns {Promise<import("../editor/file_view.js").FileView>} once it is drawn
+   */
+  async open({ path, line = 0 }) {
     this.app.emit("pane", true);
     await this.#add([path]);
     this.#show(path);
     const file = this.#files.get(path);
     file.show(line);
-    if (isEntered) file.enter(isUnmoved);
+    await file.isDrawn();
+    return file;
   }
 
   /** Opens the files of before a reload. */

@@ -1,6 +1,7 @@
 // A field and what fits the words in it, to be chosen from by arrows, Enter or a click.
 
 import { h } from "../lib/dom.js";
+import { typedAhead } from "../keyboard/type_ahead.js";
 
 let lists = 0;
 
@@ -72,10 +73,15 @@ export function choosingList({ name, none, find, draw, choose }) {
     searching = look();
   }
 
-  /** Chooses of what was found for the words as they are now. */
-  async function chooseNow() {
+  /** Waits until all is found for the words as they are now. */
+  async function searched() {
     for (let last = null; last !== searching;) await (last = searching);
+    return true;
+  }
+
+  function chooseFound() {
     if (field.isConnected) choose(found[chosen], field.value);
+    return undefined;
   }
 
   function key(event) {
@@ -88,7 +94,7 @@ export function choosingList({ name, none, find, draw, choose }) {
     }
     if (event.key !== "Enter") return;
     event.preventDefault();
-    void chooseNow();
+    void typedAhead(searched(), chooseFound);
   }
   search();
   return { field, element: h("div", {}, list, nothing), search };

@@ -2,7 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
-import { rows } from "../editor/csv.js";
+import { evened, rows } from "../editor/csv.js";
 import { addTableTools } from "./table_tools.js";
 import { api } from "../net/api.js";
 import { t } from "../i18n/translate.js";
@@ -22,7 +22,7 @@ export async function drawTables(place, paths, openFile) {
 }
 
 function table(path, { text, count }, openFile) {
-  const [head = [], ...body] = rows(text, MOST_ROWS + 2);
+  const [head = [], ...body] = evened(rows(text, MOST_ROWS + 2));
   if (!body.length) return null;
   const cells = (row) => row.slice(0, MOST_COLUMNS).map(visible);
   const element = h(

@@ -4,7 +4,7 @@ import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../i18n/translate.js";
 import { copyButton } from "../markdown/code_block.js";
-import { csv, numberOf } from "./table_values.js";
+import { csv, decimalMark, numberOf } from "./table_values.js";
 
 const LEAST = 2; // rows that can stand in another order
 
@@ -49,16 +49,17 @@ const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" 
 /** *rows* by their cells in *column*: numbers by their value, before words; empty ones last. */
 function sorted(rows, column, isDescending) {
   const keys = new Map(rows.map((row) => [row, (row.cells[column]?.textContent ?? "").trim()]));
+  const mark = decimalMark([...keys.values()]);
   return rows.toSorted((one, other) => {
     const [left, right] = [keys.get(one), keys.get(other)];
     if (!left || !right) return Number(!left) - Number(!right);
-    const difference = compared(left, right);
+    const difference = compared(left, right, mark);
     return isDescending ? -difference : difference;
   });
 }
 
-function compared(left, right) {
-  const [one, other] = [numberOf(left), numberOf(right)];
+function compared(left, right, mark) {
+  const [one, other] = [left, right].map((text) => numberOf(text, mark) ?? numberOf(text));
   if (one !== null && other !== null) return one - other;
   if (one !== null || other !== null) return one !== null ? -1 : 1;
   return order.compare(left, right);

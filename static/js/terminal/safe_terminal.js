@@ -106,7 +106,7 @@ function followColors(term, place) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const chosen = new MutationObserver(draw);
   dark.addEventListener("change", draw);
-  chosen.observe(document.documentElement, { attributes: true, attributeFilter: ["data-scheme"] });
+  chosen.observe(document.documentElement, { attributes: true, attributeFilter: ["data-scheme", "data-contrast"] });
   draw();
   return () => {
     dark.removeEventListener("change", draw);

@@ -79,7 +79,7 @@ export class FileMenu {
       t("Note on {path}", { path: visible(nameOf(path)) }),
       entry.note,
       async (note) => {
-        await api.note(path, note);
+        await api.note(path, note.trim());
         this.app.emit("files", { by: "person", folders: [folderOf(path)], paths: [] });
       },
       true,
@@ -91,13 +91,16 @@ export class FileMenu {
       this.view.elementOf(path),
       t("New name"),
       path,
-      (name) => name && name !== path && api.rename(path, name),
+      (written) => {
+        const name = path === path.trim() ? written.trim() : written; // blanks at its ends may be meant
+        return name.trim() && name !== path && api.rename(path, name);
+      },
     );
   }
 
   create(anchor, folder) {
     this.#form(anchor, t("New file; end with / for a folder"), folder ? `${folder}/` : "", (name) =>
-      this.#make(name),
+      this.#make(name.trim()),
     );
   }
 
@@ -124,7 +127,7 @@ export class FileMenu {
       if (isAsking) return; // pressed twice
       isAsking = true;
       const isDone = await this.app.attempt(async () => {
-        await done(field.value.trim());
+        await done(field.value);
         return true;
       });
       isAsking = false;

@@ -88,7 +88,7 @@ async function put(folder, file) {
   try {
     return await api.upload(folder, file);
   } catch (refusal) {
-    const question = t("{name} already exists. Replace it?", { name: visible(file.name) });
+    const question = t("{name} already exists. Replace it?", { name: visible(joined(folder, file.name)) });
     if (refusal.code !== "exists") throw refusal;
     return (await confirmed(question, t("Replace"))) ? api.upload(folder, file, 1) : null;
   }

@@ -39,6 +39,13 @@ def intercept(
     page.evaluate("0")  # which does not overtake it
 
 
+def go_offline(page: Page) -> None:
+    """Take *page* and its service worker off the network; the worker hears of it a while later."""
+    page.context.set_offline(True)
+    is_offline = "fetch('/').then(() => false, () => true)"
+    wait_until(page, lambda: all(one.evaluate(is_offline) for one in page.context.service_workers))
+
+
 class HeldRequests:
     """The requests to *address* of *page*, and their answers as they were at that time."""
 

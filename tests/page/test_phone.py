@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.page.accessibility import faults
+from tests.page.request_holding import go_offline
 from tests.page.served_page import TIMEOUT_SECONDS, ServedPage, replies, send, serve_page
 from tests.page.test_questions import question
 from tests.scripted_model import call_reply, text_reply
@@ -126,7 +127,7 @@ def test_the_app_keeps_nothing_and_says_when_the_computer_is_away(
         }"""
     )
     assert told == ["Your answer is needed.", "run it?", phone.evaluate("location.pathname")]
-    phone.context.set_offline(True)
+    go_offline(phone)
     phone.goto(served_to_whole_chromium.server.url + "/")
     expect(phone.locator("main")).to_contain_text("The computer does not answer.")
 

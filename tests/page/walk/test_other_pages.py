@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.modules.agents.two_processes import both
 from tests.page.accessibility import faults
+from tests.page.request_holding import go_offline
 from tests.page.served_page import ServedPage, serve_page
 from tests.page.test_first_visit import first_visit
 from tests.page.walk.keyboard import WALK, press, walked
@@ -100,7 +101,7 @@ def test_the_page_of_a_computer_that_is_away(
         page.evaluate("navigator.serviceWorker.ready.then(() => true)")
         page.reload()
         expect(page.locator(".dot")).to_have_attribute("data-link", "live")
-        page.context.set_offline(True)
+        go_offline(page)
         page.goto(served_page.server.url + "/")
         expect(page.locator("main")).to_contain_text("The computer does not answer.")
         assert wrong_with(page, page.locator("body"), screen) == []
